@@ -5,12 +5,12 @@ import pytest
 from memops.language.vocabulary import plainly
 from memops.statements.said import said_in, spoken
 from memops.values import read
-from memops.values.signs import sign_of_all
+from memops.values.saying import saying
 
 
 def parts(text):
     plain = plainly(text)
-    return said_in(plain, read(plain), sign_of_all(plain, read(plain)))
+    return said_in(plain, saying(plain, read(plain)).values)
 
 
 def forms(text):

@@ -14,7 +14,7 @@ from memops.language.packs import table
 from memops.values import read, sign
 from memops.values.algebra import ALL, MAY, MUST, NOT, SOME, Sign, reduced
 from memops.values.operators import Words
-from memops.values.signs import sign_of_all
+from memops.values.saying import saying
 from tests.bench.says import judged
 from tests.test_values import SIGNS, rows
 
@@ -48,9 +48,9 @@ def test_any_words_are_read():
 
 def test_a_first_look_leaves_out_only_texts_without_a_sign(monkeypatch):
     texts = [side for path in TABLES for one, other, _ in rows(path) for side in (one, other)]
-    looked = [sign_of_all(text, read(text)) for text in texts]
+    looked = [saying(text, read(text)).sign for text in texts]
     monkeypatch.setattr(Words, "bear", lambda self, text: True)
-    assert looked == [sign_of_all(text, read(text)) for text in texts]
+    assert looked == [saying(text, read(text)).sign for text in texts]
     assert Sign() in looked
 
 

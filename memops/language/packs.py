@@ -174,7 +174,7 @@ def _denied(told: Mapping[str, Any]) -> Iterator[_Entry]:
     )
 
 
-_CHANGES = ("up", "down", "gained", "lost", "off_before", "doubling_verb")
+_CHANGES = ("up", "down", "gained", "lost", "off_before")
 
 
 def _ended(told: Mapping[str, Any]) -> Iterator[_Entry]:

@@ -14,7 +14,7 @@ from memops.language.codes import numbered
 from memops.language.lexicon import lexicon
 from memops.language.packs import codes, cues, function_words, table
 from memops.language.tokens import Keys, Tokens, in_order, keyed
-from memops.statements.elsewhere import elsewhere, listed
+from memops.statements.elsewhere import equated, listed
 from memops.statements.fact import PLAIN, person
 from memops.statements.passive import active, bare
 from memops.values.signs import turning
@@ -30,7 +30,8 @@ def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
 
     Two statements share as many of `opens` as they have first words in common, and of `closes` as
     last ones; the cycle, if one begins where the other ends; and `beyond`, if the words that are not
-    aligned are the same. Each is of texts' numbers and codes, in their order; `code` is that of each item.
+    aligned are the same. Each is of texts' numbers and codes, in
+    their order; `code` is that of each item.
     """
     kept = aligned(t)
     row, nth = t.row[kept], t.before(kept)[kept]
@@ -79,12 +80,8 @@ def _cycles(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     for nth, (_, order) in enumerate(told):
         passive[nth, : len(order)] = own[order]
     acted = np.array([row for row, _ in told], np.int64)
-    opens = t.first(~t.means({"article"}))
-    begins = np.append(t.means({"prep"}), False)[opens]
-    bare_ = ~t.means({"article", "copula", "aux"})
-    return elsewhere(t, one, own, t.means(light())) | {
-        "fronted": _rounds(t, bare_, one & begins, own),
-        "unfronted": _rounds(t, bare_, one & ~begins, own),
+    return {
+        "equated": equated(t, one, own),
         "cycle": _rounds(t, ~t.means({"article"}), one, own),
         "active": _rounds(t, kept, one, own),
         "voice": (acted, _round(passive, size[acted])),
@@ -161,39 +158,37 @@ _LEAST = 3
 
 
 def relations(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
-    """Return what words of relation (under, to, 向, 上) stand between, with them and without.
+    """Return `relators`, words of relation (under, to, 向), and `governed`, each with the word that it rules.
 
     Two statements hold one of `related` and not its `relations` where another such word, of one script,
-    stands between the same two words; one of `relators` and not its `governed` where it rules another
-    word: who reports to whom.
+    stands between the same two words.
     """
     bare = function_words("joining") | function_words("particles")
     related = t.where(lambda concept, _, said: concept == "prep" and said not in bare, "function")
+    behind = np.append(np.where(t.solid | t.kinds("change"), t.at, len(t.at)), len(t.at))
+    after = np.minimum.accumulate(behind[::-1])[::-1]
     at = np.flatnonzero(related)
-    last, behind = len(t.at), np.where(t.solid | t.kinds("change"), t.at, len(t.at))
-    after = np.append(np.minimum.accumulate(behind[::-1])[::-1], last)[at]
-    before = np.maximum.accumulate(np.where(t.solid, t.at, -1))[at] if last else at
-    group = t.row * np.int64(last + 1) + t.clause
-    side = np.append(code[t.concept], np.uint64(0))
-    one, two = (
-        np.where(group[np.clip(x, 0, last - 1)] == group[at], side[np.where(x < 0, last, x)], 0)
-        for x in (before, after)
-    )
+    at = at[after[at] < len(t.at)]
+    ruled = after[at]
+    same = (t.row[ruled] == t.row[at]) & (t.clause[ruled] == t.clause[at])
+    at, ruled = at[same], ruled[same]
     used, place = np.unique(t.word[at], return_inverse=True)
     said = [same_relation(t.words.words[word][2].lower()) for word in used.tolist()]
     word = np.array([xxh3_64_intdigest(tie.encode()) for tie in said], np.uint64)[place]
-    row = t.row[at]
     script = np.array([tie.isascii() for tie in said], np.uint64)[place]
-    span, ruling = numbered(numbered(one + script) ^ two), two != 0
-    rule = numbered(numbered(word) ^ two)
-    made = {"related": span, "relations": numbered(span ^ word), "relators": word, "governed": rule}
-    known, number = np.unique(np.concatenate([*made.values()]), return_inverse=True)
-    use = {"relators": ruling, "governed": ruling}
-    parts = {
-        name: keyed(row[use.get(name, ...)], part[use.get(name, ...)])
-        for name, part in zip(made, np.split(number, 4), strict=True)
+    last = np.maximum.accumulate(np.where(t.solid, t.at, -1))[at]
+    near = (last >= t.begin[t.row[at]]) & (t.clause[last] == t.clause[at])
+    one, two = np.where(near, code[t.concept[last]], np.uint64(0)), code[t.concept[ruled]]
+    span = numbered(numbered(one + script) ^ two)
+    made = {
+        "related": span,
+        "relations": numbered(span ^ word),
+        "relators": word,
+        "governed": numbered(numbered(word) ^ two),
     }
-    return in_order(parts, known)
+    known, number = np.unique(np.concatenate([*made.values()]), return_inverse=True)
+    parts = zip(made, np.split(number, len(made)), strict=True)
+    return in_order({name: keyed(t.row[at], part) for name, part in parts}, known)
 
 
 @cache

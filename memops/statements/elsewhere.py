@@ -1,7 +1,6 @@
 """Elsewhere: what may stand in another place of a statement and say the same.
 
-What is listed, the two sides of "is" of which one is a name, when something is, and what a text
-begins with by a word of relation: on Mondays the gym is shut.
+What is listed, and the two sides of "is" of which one is a name: my editor is Helix.
 """
 
 import numpy as np
@@ -10,10 +9,6 @@ from memops.language.codes import numbered
 from memops.language.packs import function_words
 from memops.language.tokens import Array, Tokens
 from memops.statements.fact import grouped
-
-_TIMES = frozenset(
-    {"date", "month", "day", "year", "time", "weekday", "days", "frequency", "period"}
-)
 
 
 def listed(t: Tokens, own: Array) -> Array:
@@ -50,13 +45,8 @@ def _named(concept: str, kind: str, said: str) -> bool:
     return kind == "name" or (kind == "value" and grouped(concept))
 
 
-def elsewhere(t: Tokens, one: Array, own: Array, light: Array) -> dict[str, tuple[Array, Array]]:
-    """Return of texts (`one`, a mask of those of one clause) what they say in whatever place, by its code."""
-    return {"equated": _equated(t, one, own), "untimed": _untimed(t, one, own, light)}
-
-
-def _equated(t: Tokens, one: Array, own: Array) -> tuple[Array, Array]:
-    """Texts that say of somebody or something who it is, by a name, and the two sides: my editor is Helix."""
+def equated(t: Tokens, one: Array, own: Array) -> tuple[Array, Array]:
+    """Return texts (of `one`, a mask) that say by a name who or what something is, and its two sides."""
     same = t.means({"copula"})
     after = t.before(same) > 0
     name = t.kinds("name") | t.where(lambda concept, kind, said: not said.isascii(), "word")
@@ -74,36 +64,8 @@ def _equated(t: Tokens, one: Array, own: Array) -> tuple[Array, Array]:
     return rows, numbered(codes[0])[rows] + numbered(codes[1])[rows]
 
 
-def _untimed(t: Tokens, one: Array, own: Array, light: Array) -> tuple[Array, Array]:
-    """Texts that say by several words side by side when something is, in whatever order: on Tuesday at noon."""
-    kinds: dict[str, int] = {}
-    kind = np.array([_time(kinds, *word) for word in t.words.words], np.int64)[t.word]
-    timed = kind > 0
-    each = np.unique(t.row[timed] * np.int64(len(kinds) + 1) + kind[timed])
-    several = np.bincount(each // (len(kinds) + 1), minlength=t.n)
-    joined = t.where(
-        lambda concept, kind, said: concept == "conj" or said in function_words("joining")
-    )
-    fits = one & (several > 1) & (several == t.count(timed)) & ~t.texts(joined)
-    others = t.solid & ~light & ~timed
-    place = t.before(others) * 2 + timed
-    rows = np.flatnonzero(fits)
-    return rows, _added(t, others | timed, own, place)[rows]
-
-
-def _time(kinds: dict[str, int], concept: str, kind: str, said: str) -> int:
-    """A number for the kind of time that a word tells, or 0."""
-    name = concept.partition("=")[0] if kind == "value" else ""
-    return kinds.setdefault(name, len(kinds) + 1) if name in _TIMES else 0
-
-
 def _summed(t: Tokens, kept: Array, own: Array) -> Array:
     """The code of some words of each text in their order."""
-    return _added(t, kept, own, t.before(kept))
-
-
-def _added(t: Tokens, kept: Array, own: Array, place: Array) -> Array:
-    """The code of some words of each text, each at its place."""
     out = np.zeros(t.n, np.uint64)
-    np.add.at(out, t.row[kept], numbered(own[kept] ^ numbered(place[kept])))
+    np.add.at(out, t.row[kept], numbered(own[kept] ^ numbered(t.before(kept)[kept])))
     return out

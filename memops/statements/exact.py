@@ -138,11 +138,6 @@ def _sign(sign: Sign | None) -> Iterator[str]:
 _FRAMING = frozenset({WAS, FROM, ONLY, ALSO, ONE})
 
 
-def tenses(t: Tokens) -> Keys:
-    """Return the times that the verbs of texts tell, of those that have a word for it."""
-    return _told(t, _tenses())
-
-
 def pasts(t: Tokens) -> Keys:
     """Return which texts tell of the past: by a word for it, or by a verb where no word tells a time."""
     known = words(codes())

@@ -20,12 +20,10 @@ _SMALL = frozenset({"prep", "conj", "aux", "deg", "copula"})
 def formed(t: Tokens) -> dict[str, Keys]:
     """Return the small words of texts and their endings, and the words `denied` by verbs that deny others: hates tea.
 
-    And whether what they tell is `due` (and `when`: due, or done), and words that tell no certain time: put, has.
+    And words that tell no certain time: put, has.
     """
     return _small_words(t) | _amounts(t) | _endings(t) | {
         "verbal": t.keys(t.means({"copula", "aux"}) | t.kinds("single", "multi")),
-        "due": t.keys(t.kinds("function") & _listed(t, "due")),
-        "when": t.spread(t.kinds("function"), _when),
         "denied": _denied(t),
         "timeless": t.keys(_timeless(t)),
     }  # fmt: skip
@@ -102,10 +100,6 @@ def _ending(concept: str, kind: str, said: str) -> list[str]:
     manner = (end for end in function_words("manner") if meant(low.removesuffix(end)) == concept)
     ends = (end for end in (*known.doing, *manner) if low.endswith(end))
     return [f"{concept} {next(ends, '')}"]
-
-
-def _when(concept: str, kind: str, said: str) -> list[str]:
-    return [name for name in ("due", "done") if said.lower() in function_words(name)]
 
 
 def _denied(t: Tokens) -> Keys:

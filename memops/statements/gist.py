@@ -28,7 +28,7 @@ def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
 
     `gist` are words of content but for values and plain words, `measured` what is measured, and `ties`
     the words of relation that say when, whence and without what, `verbs` the plain words, `order`
-    what the words stand in round from each way of saying it, `series` their values where several are of a kind.
+    what the words stand in round from each way of saying it.
     """
     counted = t.kinds("value") & ~t.where(lambda concept, *_: grouped(concept))
     told = (t.solid | t.kinds("change")) & ~counted & ~t.means(light())
@@ -47,7 +47,6 @@ def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
         "measured": union(t.spread(some & told, _measures), t.spread(some & scaled, _scaled)),
         "ties": union(t.spread(some & t.means({"prep"}), _tie), opens),
         "order": keys_of(_orders(t, several & told & ~scaled, several & counted), t.items),
-        "series": keys_of(_series(t, counted & some), t.items),
         "verbs": t.keys(some & (t.means({"copula", "aux"}) | t.where(_verb))),
     }
 
@@ -131,28 +130,6 @@ def _rounded(order: list[str]) -> str:
     """Words from the least of them on, round to it."""
     least = min(order)
     return min(" ".join([*order[n:], *order[:n]]) for n, word in enumerate(order) if word == least)
-
-
-def _series(t: Tokens, value: Array) -> Iterator[tuple[int, list[str]]]:
-    """The values of texts that hold several of a kind, and names, in their order: which is of what it tells."""
-    said: dict[int, list[str]] = {}
-    letter = t.where(lambda concept, kind, said: said.isupper(), "function", letters=True)
-    named = t.kinds("name") | (letter & (t.at != t.begin[t.row]))  # pump A
-    at = value | (named & t.texts(value)[t.row])
-    for row, word in zip(t.row[at].tolist(), t.word[at].tolist(), strict=True):
-        said.setdefault(row, []).append(_form(*t.words.words[word]))
-    for row, forms in said.items():
-        kinds = [form.partition("=")[0] if "=" in form else "" for form in forms]
-        several = {
-            kind for kind, form in {*zip(kinds, forms, strict=True)} if kinds.count(kind) > 1
-        }
-        order = [form for form, kind in zip(forms, kinds, strict=True) if kind in several]
-        if order:
-            yield row, [" ".join(sorted(order, key=lambda form: "=" in form))]
-
-
-def _form(concept: str, kind: str, said: str) -> str:
-    return said if kind == "function" else concept
 
 
 def _beside(t: Tokens, value: Array) -> Array:

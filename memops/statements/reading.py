@@ -36,7 +36,6 @@ from memops.statements.exact import (
     order_of_persons,
     pasts,
     persons,
-    tenses,
 )
 from memops.statements.fact import FRAME, frame, grouped
 from memops.statements.formed import formed
@@ -50,17 +49,17 @@ from memops.values import Value, read_all
 from memops.values.saying import Saying, saying
 
 ALIGNED = (
-    "opens", "closes", "beyond", "cycle", "active", "voice", "fronted", "unfronted", "equated", "untimed",
+    "opens", "closes", "beyond", "cycle", "active", "voice", "equated",
     "ordered", "reversed", "related", "relations", "relators", "governed",
 )  # fmt: skip
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
-    "content", "values", "near", "rounded", "kinds", "figures", "numbered", "current", "sides", "others",
-    "states", "wide", "stated", "head", "left", "statements", "around", "denials", "worded", "scopes",
-    "small", "loosely", "verbal", "timeless", "ended", "endings", "amounts", "due", "when", "denied", "who",
-    "before", "behind", "acted", "passive", "first", "exact", "tense", "halves", "past", "modifiers",
-    "last", "persons", "roles", "gist", "order", "measured", "ties", "verbs", "series", *ALIGNED, "refused",
-    *FRAME,
+    "content", "values", "near", "rounded", "kinds", "figures", "numbered", "current", "sides", "others", "states",
+    "wide",
+    "stated", "head", "left", "statements", "around", "denials", "worded", "scopes", "small", "loosely", "verbal",
+    "timeless", "ended", "endings", "amounts", "denied", "who", "acted", "passive",
+    "first", "exact", "halves", "past", "modifiers", "last", "persons", "roles", "before", "behind", "gist", "order",
+    "measured", "ties", "verbs", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 _WIDE = re.compile("[\u2e80-\u9fff]")
@@ -107,9 +106,10 @@ def read_many(texts: Sequence[str]) -> list[Reading]:
 def read_in_one(texts: Sequence[str]) -> Read:
     """Read texts at once."""
     plains = [plainly(text[:LIMIT]) for text in texts]
-    told_values = read_all(plains)
+    told_values: list[Sequence[Value]] = [*read_all(plains)]
     says = [*map(saying, plains, told_values)]
-    values = [*map(said_in, plains, told_values, [told.sign for told in says])]
+    told_values = [told.values for told in says]
+    values = [*map(said_in, plains, told_values)]
     lists = [heard(plain, own) for plain, own in zip(plains, values, strict=True)]
     items: Numbers[str] = Numbers()
     t = tokens_of(lists, items)
@@ -118,10 +118,9 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["left"] = left(said)
     sets["refused"] = refused(said, denied(t))
     sets["before"], sets["behind"] = _counted(t)
-    sets["exact"] = exact(plains, told_values, [told.sign for told in says], t)
+    sets["exact"] = exact(plains, told_values, [told.normal for told in says], t)
     sets |= passives(t) | gists(t, np.array([bool(found) for found in values], bool))
     sets |= formed(t)
-    sets["tense"] = tenses(t)
     sets["halves"] = halves(plains, told_values, t)
     sets["past"] = pasts(t)
     sets["modifiers"], sets["last"] = modifiers(t), lasts(t)
@@ -179,11 +178,20 @@ def _sets(
     """The sets that the judgement looks at, but for those of words side by side."""
     forms = ((row, [f"{v.kind}={v.form}" for v in found]) for row, found in enumerate(values))
     near = (
-        (row, [f"{v.kind}={form}" for v in found for form in v.near])
+        (row, [_near(v.kind, form) for v in found for form in v.near])
         for row, found in enumerate(values)
     )
     rounded = (
-        (row, [f"{v.kind}={form}" for v in found if v.kind not in _VAGUE for form in v.near])
+        (
+            row,
+            [
+                f"{v.kind}={form}"
+                for v in found
+                if v.kind not in _VAGUE
+                for form in v.near
+                if "=" not in form
+            ],
+        )
         for row, found in enumerate(values)
     )
     figures = (
@@ -206,6 +214,11 @@ def _sets(
         "figures": keys_of(figures, t.items),
         "current": union(framed["open"], exact),
     }  # fmt: skip
+
+
+def _near(kind: str, form: str) -> str:
+    """Another form of a value, of another kind where it says so."""
+    return form if "=" in form else f"{kind}={form}"
 
 
 _VAGUE = frozenset({"time", "duration"})

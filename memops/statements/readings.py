@@ -57,8 +57,10 @@ class Readings:
         one, two = (
             self.rows["values"][at].multiply(self.rows["near"][of]) for at, of in ((a, b), (b, a))
         )
-        both = one + two
-        return np.asarray(((both @ self.kinds) > 0).sum(axis=1)).ravel()
+        agreed = ((one + two) @ self.kinds) > 0
+        for at in (a, b):
+            agreed = agreed.multiply((self.rows["values"][at] @ self.kinds) > 0)
+        return np.asarray(agreed.sum(axis=1)).ravel()
 
     def other(self, kind: str, a: Ints, b: Ints) -> Any:
         """Return for each pair whether both hold values of a kind, and no such value is in both."""
@@ -136,10 +138,9 @@ def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
         out[name] = np.where(out["scripts_differ"], 0, np.maximum(out[name], 0))
     _round(out, r, a, b)
     timed = (r.size("timeless", a) + r.size("timeless", b) == 0) & (out["past"] == 1)
-    out["ended_past"] = (out["endings_differ"] > 0) & timed
-    timely = ~timed & (out["due_differs"] + out["endings_differ"] == 0)
+    timely = ~timed & (out["endings_differ"] == 0) & (out["values_a"] + out["values_b"] == 0)
     signs = sum(r.marks[name][x] for name in ("negations", *QUANTIFIERS) for x in (a, b))
-    plain = (signs == 0) & (out["small_differs"] + out["endings_differ"] + out["due_differs"] > 0)
+    plain = (signs == 0) & (out["small_differs"] + out["endings_differ"] > 0)
     out["restated"] = np.where(plain, 0, out["restated"])
     one = ((r.shared("roles", "roles", a, b) > 0) & timely) | _in_voice(out, r, a, b)
     out["restated"] = out["restated"] + one
@@ -164,6 +165,7 @@ def _in_voice(out: dict[str, Any], r: Readings, a: Ints, b: Ints) -> Any:
 def _round(out: dict[str, Any], r: Readings, a: Ints, b: Ints) -> None:
     """Take for one the value that one of the two rounds where the other turned it from another system."""
     one = r.shared("rounded", "values", a, b) + r.shared("values", "rounded", a, b) == 1
+    one &= out["values_differ"] <= 0
     alone = (out["gap_a"] == 1) & (out["gap_b"] == 1)
     for name in ("current", "complement", "wide"):
         for side in "ab":
@@ -205,15 +207,15 @@ def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     out = {"values_differ": np.maximum(kinds, 0), "values_same": r.shared("values", "near", a, b)}
     for side, one, other in (("a", a, b), ("b", b, a)):
         out[f"values_{side}"] = r.size("values", one) - r.shared("values", "near", one, other)
+    out["gist_same"] = r.shared("gist", "gist", a, b)
     for name in ("gist", "ties"):
-        both = out[f"{name}_same"] = r.shared(name, name, a, b)
+        both = r.shared(name, name, a, b)
         out[f"{name}_a"], out[f"{name}_b"] = r.size(name, a) - both, r.size(name, b) - both
     out["verbless"] = np.minimum(r.size("verbs", a), r.size("verbs", b)) == 0
-    out["bounds_same"] = r.shared("exact", "exact", a, b)
     out["figures_differ"] = r.apart("figures", a, b)
     out["times_differ"], out["idents_differ"] = (r.other(kind, a, b) for kind in ("time", "ident"))
     out["measured_same"] = r.shared("measured", "measured", a, b)
-    return out | {f"{name}_differ": r.apart(name, a, b) for name in ("measured", "series", "order")}
+    return out | {f"{name}_differ": r.apart(name, a, b) for name in ("measured", "order")}
 
 
 def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
@@ -235,14 +237,11 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "exact_differ": r.size("exact", a)
         + r.size("exact", b)
         - 2 * r.shared("exact", "exact", a, b),
-        "tense_differs": r.apart("tense", a, b),
         "small_differs": _small(r, a, b),
         "endings_differ": r.shared("ended", "ended", a, b) - r.shared("endings", "endings", a, b),
-        "due_differs": np.abs(r.size("due", a) - r.size("due", b)),
         "halves_differ": r.apart("halves", a, b),
         "persons_differ": r.apart("persons", a, b),
         "scopes_differ": r.apart("scopes", a, b),
-        "when_differs": r.apart("when", a, b),
         "amounts_differ": r.apart("amounts", a, b),
         "denied_differs": r.apart("denied", a, b),
         "who_differs": r.apart("who", a, b),
@@ -273,11 +272,9 @@ def _aligned(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     begin, end = r.shared("opens", "opens", a, b), r.shared("closes", "closes", a, b)
     end = np.minimum(end, np.minimum(one, two) - begin)
     out = {"begin": begin, "end": end, "gap_a": one - begin - end, "gap_b": two - begin - end}
-    out["beyond_differs"] = np.maximum(r.size("beyond", a), r.size("beyond", b))
-    out["beyond_differs"] = out["beyond_differs"] - r.shared("beyond", "beyond", a, b)
-    fronted = r.shared("fronted", "unfronted", a, b) + r.shared("unfronted", "fronted", a, b)
-    either = r.shared("equated", "equated", a, b) + r.shared("untimed", "untimed", a, b)
-    out["elsewhere"] = r.shared("cycle", "cycle", a, b) + fronted + either
+    longer = np.maximum(r.size("beyond", a), r.size("beyond", b))
+    out["beyond_differs"] = longer - r.shared("beyond", "beyond", a, b)
+    out["elsewhere"] = r.shared("cycle", "cycle", a, b) + r.shared("equated", "equated", a, b)
     out["scripts_differ"] = r.marks["unspaced"][a] != r.marks["unspaced"][b]
     out["left_same"] = r.shared("left", "left", a, b)
     for side, own, other in (("a", a, b), ("b", b, a)):

@@ -5,7 +5,7 @@ first. A text that holds one of them, and two parties, has its role told from bo
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -52,7 +52,8 @@ def roles(t: Tokens, signs: Sequence[Sign | None], plains: Sequence[str]) -> Key
         at = [n for n, (_, _, said) in enumerate(tokens) if _converse(said.lower())]
         whole = t.clause[span][0] == t.clause[span][-1]
         if len(at) > 1:  # the north field above the creek
-            at = [n for n in at if whole and not _names_party(tokens[n][2])]
+            free = (n for n in at if whole and tokens[n][0] != "prep")
+            at = [n for n in free if not _names_party(tokens[n][2])]
         if at:
             told.append((row, [said for place in at for said in _told(tokens, place, whole)]))
     return keys_of(told, t.items)
@@ -226,7 +227,7 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
     rest = sorted(_runs(tokens, free, {one, two} if len(ones) == len(twos) == 1 else set()))
     if not tokens[at][2].isascii() and sum("=" not in word or grouped(word) for word in rest) > 1:
         return  # of a script without spaces nobody knows which party a word belongs to
-    said = " ".join(("", ">".join(names), *rest, *_relating(tokens)))
+    said = " ".join(("", ">".join(names), *rest, *_relating(tokens, at, (*ones, *twos))))
     yield f"role={found.word}{said}"
     for other in found.others:
         first, then = (found.word, other) if side == 0 else (other, found.word)
@@ -255,14 +256,18 @@ def _is_of_whom(tokens: Sequence[_Word], at: int, noun: int) -> bool:
 _OWNERS = ("'s", "s'")
 
 
-def _relating(tokens: Sequence[_Word]) -> list[str]:
-    """Words of relation that tell neither of the parties: bought for somebody, not from him."""
+def _relating(tokens: Sequence[_Word], at: int, parties: Container[int]) -> list[str]:
+    """Words of relation that tell neither of the parties, several each with what it rules: bought for somebody."""
     known = [function_words(name) for name in ("toward", "away", "acting", "passive", "free")]
-    return sorted(
-        low
-        for concept, _, said in tokens
-        if concept == "prep" and not any((low := said.lower()) in listed for listed in known)
-    )
+    told = []
+    for n, (concept, _, said) in enumerate(tokens):
+        low = said.lower()
+        if concept != "prep" or n == at or any(low in listed for listed in known):
+            continue
+        then = (k for k in range(n + 1, len(tokens)) if tokens[k][1] in CONTENT)
+        ruled = next(then, at)
+        told.append((low, "" if ruled == at or ruled in parties else tokens[ruled][0]))
+    return sorted(f"{low}+{what}" if len(told) > 1 else low for low, what in told)
 
 
 def _owns(tokens: Sequence[_Word]) -> bool:

@@ -7,12 +7,11 @@ currency of a price, what is at most and how much. A range is of a kind of its o
 
 import re
 from collections.abc import Container, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from memops.language.packs import codes, scripted, table
 from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.values import Value, read
-from memops.values.algebra import Sign
-from memops.values.signs import sign_of_all
 from memops.values.value import counted, number
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
@@ -26,8 +25,8 @@ _YEAR, _MONTH = 365 * 86400, 30 * 86400
 """A year and a month in seconds, as people mean them who say 90 days for three months."""
 
 
-def said_in(plain: str, values: Sequence[Value], sign: Sign | None) -> list[Said]:
-    """Return the values of a text of `plainly`, which has a sign, in parts, in reading order.
+def said_in(plain: str, values: Sequence[Value]) -> list[Said]:
+    """Return the values of a text of `plainly` in parts, in reading order.
 
     Days told from the day of writing are left out where no other day is named beside them: they
     name none by themselves.
@@ -35,17 +34,17 @@ def said_in(plain: str, values: Sequence[Value], sign: Sign | None) -> list[Said
     days = {value.start for value in values if value.kind == "weekday"}
     told = any(v.kind == "date" and _DATED.match(v.form.lstrip("~<>=")) for v in values)
     found = [
-        part for value in values if not _idle(value, plain, days) for part in _parts(value, told)
+        part
+        for value in values
+        if not _idle(value, plain, days)
+        for part in _parts(value, plain, told)
     ]
-    if sign is not None and sign.denies:  # nobody may stay longer than an hour
-        found = [p._replace(form=_OTHER[p.form]) if p.kind == "limit" else p for p in found]
     parts = [_counter(plain, part) for part in found]
     return sorted(parts, key=lambda part: (*part[:2], part.kind in _BESIDE, *part[2:]))
 
 
 _BESIDE = frozenset({"limit", "per", "currency", "edge", "year"})
 """Kinds of parts that are told with another."""
-_OTHER = {"<": ">", ">": "<"}
 _WEEKLY = "every 604800 s"
 
 
@@ -60,7 +59,7 @@ def spoken(text: str) -> list[Token]:
     """Return the tokens of a text."""
     plain = plainly(text)
     values = read(plain)
-    return heard(plain, said_in(plain, values, sign_of_all(plain, values)))
+    return heard(plain, said_in(plain, values))
 
 
 def stands(one: Value, other: Value) -> bool:
@@ -69,10 +68,33 @@ def stands(one: Value, other: Value) -> bool:
     return bool(own) and dict(own).keys() == dict(own & theirs).keys()
 
 
-def _parts(value: Value, dated: bool) -> list[Said]:
-    """A value in parts; a day told from the day of writing as `told`, where another one is dated."""
+def _parts(value: Value, plain: str, dated: bool) -> list[Said]:
+    """A value in parts; a day told from the day of writing as `told`, where another one is dated.
+
+    A number without a measure in a run without spaces may be money: 要价1.2万.
+    """
     start, end, *form, gaps = value
-    return [Said(start, end, *part, gaps) for part in _split(dated, *form)]
+    bare = (
+        value.kind.startswith("number")
+        and plain[end - 1].isnumeric()
+        and plain[start - 1 : start] > "\u2e80"
+    )
+    more = [f"currency={_bare_money()}"] if bare else []
+    years = value.written
+    if years is not None and years < _AGED and value.kind == "number":
+        more.append(f"duration={number(12 * years)} mo")  # her son is six
+    elif years is not None and value.kind == "duration" and plain[:end].lower().endswith(_aged()):
+        more.append(f"amount={number(years)}")
+    parts = _split(dated, *form)
+    return [Said(start, end, kind, told, (*near, *more), gaps) for kind, told, near in parts]
+
+
+_AGED = 130
+
+
+@cache
+def _aged() -> tuple[str, ...]:
+    return tuple(word for code in codes() for word in table(code).get("aged_units", ()))
 
 
 @lru_cache(100_000)
@@ -84,6 +106,18 @@ def _split(
         return [("told", form, ())]
     if kind == "time":
         return [*_time(grain, form)]
+    above, _, below = form.partition("/")
+    if (
+        kind == "slashed" and above.isdigit() and int(above) <= int(below)
+    ):  # 3/4 may be three quarters, or a day
+        part = Value(0, 0, "share", f"{number(100 * int(above) / int(below))}%", 0, True)
+        return [
+            (
+                "share",
+                form,
+                tuple(f for told in _turned_round(part) for _, f in _amount("share", told)),
+            )
+        ]
     parts = _date if kind == "date" else _amount
     first, *rest = _turned_round(Value(0, 0, kind, form, grain, converted, written))
     told = [*parts(kind, first)]
@@ -91,7 +125,29 @@ def _split(
         every, unit = form.split()[-2:]
         told.append(("per", f"{number(round(float(every) * written))} {unit}"))
     near = [part for other in rest for part in parts(kind, other) if part not in told]
-    return [(kind, form, tuple(f for k, f in near if k == kind)) for kind, form in told]
+    other = [*_weighed(kind, form, written)]
+    version = re.fullmatch(r"v(\d+(?:\.\d+)?)", form) if kind == "version" else None
+    if version is not None:  # Node 18, Node v18
+        other.append(f"amount={version[1]}")
+    elif kind == "number" and first[:1].isdigit():
+        other.append(f"version=v{first}")
+    return [(kind, form, (*(f for k, f in near if k == kind), *other)) for kind, form in told]
+
+
+def _weighed(kind: str, form: str, written: float | None) -> Iterator[str]:
+    """What a sum says if its pounds are a weight, and a weight if they are money."""
+    amount = _AMOUNT.match(form)
+    if written is None or amount is None:
+        return
+    low, unit = float(amount["low"]), amount["unit"] or ""
+    if unit.startswith(" GBP"):
+        weight = Value(0, 0, "mass", f"{number(written * _POUND)} g", 0, True, written)
+        yield from (f"mass={told.partition(' ')[0]}" for told in _turned_round(weight))
+    elif unit.startswith(" g") and abs(written * _POUND - low) < _NOUGHT * low:
+        yield from (f"amount={number(written)}", "currency=GBP")
+
+
+_POUND, _NOUGHT = 453.59237, 1e-9
 
 
 def _turned_round(value: Value) -> list[str]:
@@ -204,6 +260,11 @@ _LOOSE = re.compile(
 
 _ENDS = re.compile(r"[ .。]*+([)\]]?)[ .。]*+\Z")
 """The end of a text, behind a number that may be in brackets."""
+
+
+@cache
+def _bare_money() -> str:
+    return str(table(scripted("han"))["bare_money"])
 
 
 def _counter(text: str, part: Said) -> Said:

@@ -14,12 +14,9 @@ from memops.values.shape import Shape
 
 _FIRST, _MOST = 0xE000, 0x1000
 _DOCK = re.compile(r"\d\D?\d")
-_LETTERED = (
-    net.MAIL, net.VEILED, ids.DOI, ids.MARKED, ids.COLOUR, net.URL, net.PATH, net.FILE, net.SHORT_IP6, times.SPAN,
-)  # fmt: skip
+_LETTERED = (net.MAIL, net.URL, net.PATH, net.FILE, net.SHORT_IP6)
 _NUMERIC = (
-    ids.POWER, ids.UUID, net.MAC, net.IP6, net.IP4, times.WEEK, times.DATE, times.CLOCK, ids.IBAN, ids.CARD, net.PHONE,
-    ids.CODE, times.CRON, times.BEARING, ids.VERSION,
+    ids.UUID, net.MAC, net.IP6, net.IP4, times.DATE, times.CLOCK, ids.CARD, net.PHONE, ids.CODE, ids.VERSION,
 )  # fmt: skip
 """Shapes in the order in which they take what two fit; the second ones hold several digits."""
 

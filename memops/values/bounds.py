@@ -15,8 +15,9 @@ def around(begin: int, end: int, line: Line) -> tuple[int, int, str]:
         about = "~" if len(line.surface(begin - 1)) <= _HAND else ""
     while begin > 0:
         roles = line.roles[begin - 1]
-        if "bound_before" in roles and not bound and _bounds(line, begin):
-            bound = roles["bound_before"]
+        own = roles.get("bound_before")
+        if own and bound in ("", own) and _bounds(line, begin):
+            bound = own
         elif "nearly" in roles and not about and not bound:
             about, bound = "~", roles["nearly"][1]
         elif "approx" in roles and not about and not _glued(line, begin):
@@ -40,7 +41,7 @@ def _behind(end: int, line: Line, about: str, bound: str) -> tuple[int, str, str
             bound = roles["bound_after"]
         elif "measure" in roles and line.of(end + 1).keys() & {"bound_after", "approx_after"}:
             pass  # 五个人以上
-        elif "approx_after" in roles and not about and _approximates(line, end):
+        elif "approx_after" in roles and _approximates(line, end):
             about = "~"
         elif bound in _OPEN and "strict" in line.of(end + 1) and line.surface(end) in _BRACKETS:
             end, bound = end + 1, _OPEN[bound]  # 以下（不含）

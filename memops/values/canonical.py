@@ -32,12 +32,9 @@ _SHAPES = tuple(
         ("ordinal", r"#-?\d+"),
         ("ident", r"[^\W\d_]+#[\w.]+"),
         ("version", r"\^v\d[\w.-]*"),
-        ("ident", r"10\.\d{4,9}/\S+"),
         ("url", r"\d{1,3}(?:\.\d{1,3}){3}:\d{2,5}"),
-        ("bearing", r"\d+(?:\.\d+)?″ [NSEW]"),
         ("size", rf"{_NUMBER}(?:x{_NUMBER})+(?: \S+)?"),
         ("slashed", r"\d+/\d+"),
-        ("deal", r"\d+ for \d+"),
         ("phone", r"tel \d{7,15}"),
         ("tax basis", "(?:before|after) tax"),
     )

@@ -183,16 +183,17 @@ def _phrase(parts: Sequence[str], said: Sequence[str], told: Sequence[Told], at:
 
 
 def _run(run: str, start: int, known: Words) -> Iterator[Piece]:
-    at = unknown = 0
+    at = unknown = last = 0
     while at < len(run):
         sizes = known.sizes.get(run[at])
         if sizes is None:
             at += 1
             continue
-        if known.ops.get(run[at]) == (NOT,) and _asks(run, at):
+        alone = unknown < at or at - last < _LONGER
+        if alone and known.ops.get(run[at]) == (NOT,) and _asks(run, at):
             if unknown < at:
                 yield start + unknown, start + at, run[unknown:at], WORD
-            unknown = at = at + 1
+            unknown = last = at = at + 1
             continue
         for size in sizes:
             said = run[at : at + size]
@@ -200,6 +201,7 @@ def _run(run: str, start: int, known: Words) -> Iterator[Piece]:
                 if unknown < at:
                     yield start + unknown, start + at, run[unknown:at], WORD
                 yield start + at, start + at + size, said, known.told[said]
+                last = at
                 at += size
                 unknown = at
                 break
@@ -207,6 +209,9 @@ def _run(run: str, start: int, known: Words) -> Iterator[Piece]:
             at += 1
     if unknown < len(run):
         yield start + unknown, start + len(run), run[unknown:], WORD
+
+
+_LONGER = 2  # a word of so many signs is none that is asked for: 现在不在
 
 
 def _asks(run: str, at: int) -> bool:

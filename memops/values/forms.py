@@ -33,25 +33,12 @@ def date_found(
     return Found("date", date_form(year, month, day, edge))
 
 
-def _week(low: str, high: str) -> str:
-    """A week from its Monday to its Sunday, by its number."""
-    if not (_DATED.match(low) and _DATED.match(high)):
-        return ""
-    first, last = date.fromisoformat(low), date.fromisoformat(high)
-    year, week, day = first.isocalendar()
-    return f"{year}-W{week:02}" if day == 1 and last - first == timedelta(6) else ""
-
-
-_DATED = re.compile(r"\d{4}-\d\d-\d\d$")
 _WHOLE = re.compile(r"(\d{4}|XXXX)-(\d\d)-XX$")
 _PERIODS = {(1, 3): "33", (4, 6): "34", (7, 9): "35", (10, 12): "36", (1, 6): "40", (7, 12): "41"}
 
 
 def whole_period(low: str, high: str) -> str:
     """Return two dates as a range; whole months or years as the quarter, half or decade that they make."""
-    week = _week(low, high)
-    if week:
-        return week
     one, two = _WHOLE.match(low), _WHOLE.match(high)
     if one and two:
         years = {one[1], two[1]} - {"XXXX"}

@@ -1,10 +1,9 @@
 """Joining: ranges, bounds and "about", which stand around values of any kind."""
 
-import ipaddress
 from collections.abc import Iterator, Sequence
 
 from memops.values.bounds import around, dated
-from memops.values.forms import day_after, whole_period
+from memops.values.forms import whole_period
 from memops.values.grammar import Found
 from memops.values.lexicon import Lexicon, Num
 from memops.values.lexing import Line
@@ -12,9 +11,7 @@ from memops.values.value import Gap, Value, number
 
 HALF_DAY = 12.0
 """How much may lie between two times of which one does not tell its half of the day."""
-_ALONE = frozenset(
-    {"url", "email", "path", "ip", "phone", "ident", "ordinal", "discount", "bearing"}
-)
+_ALONE = frozenset({"url", "email", "path", "ip", "phone", "ident", "ordinal", "discount"})
 """Kinds that are never at most or about so much."""
 _WHOLE = _ALONE - {"discount"}
 """Kinds between whose parts no other words stand."""
@@ -27,7 +24,6 @@ _CLAUSE = 6  # tokens before "from" that may say that something changes
 def joined(founds: Sequence[Found], line: Line, lex: Lexicon) -> list[Value]:
     """Return the values that findings make up, with what stands around them."""
     out: list[Value] = []
-    founds = _masked(_stepped(founds, line), line)
     at = 0
     while at < len(founds):
         found = founds[at]
@@ -46,65 +42,6 @@ def joined(founds: Sequence[Found], line: Line, lex: Lexicon) -> list[Value]:
             value = value._replace(start=line.starts[span.begin], gaps=())
         out.append(value)
     return out
-
-
-def _stepped(founds: Sequence[Found], line: Line) -> Sequence[Found]:
-    """The day after Thursday, 四月三十号的次日: a day counted from another one, as one finding."""
-    if not any("day_shift" in line.roles[found.begin] for found in founds):
-        return founds
-    out: list[Found] = []
-    for found in founds:
-        last = out[-1] if out else None
-        near = last is not None and found.begin - last.end <= 1
-        if (
-            last is not None
-            and near
-            and found.kind in ("date", "weekday")
-            and last.kind in ("date", "weekday")
-        ):
-            for step, day in ((last, found), (found, last)):
-                shift = line.roles[step.begin].get("day_shift")
-                moved = (
-                    day_after(day.kind, day.form, int(shift))
-                    if shift and step.kind == "date"
-                    else None
-                )
-                if moved is not None:
-                    out[-1] = Found(day.kind, moved, begin=last.begin, end=found.end)
-                    break
-            else:
-                out.append(found)
-        else:
-            out.append(found)
-    return out
-
-
-_NEAR = 24
-
-
-def _masked(founds: Sequence[Found], line: Line) -> Sequence[Found]:
-    """An address and its mask: 10.1.2.0, netmask 255.255.255.0."""
-    if sum(found.kind == "ip" for found in founds) < 2:
-        return founds
-    out: list[Found] = []
-    for found in founds:
-        last = out[-1] if out else None
-        if last is not None and last.kind == found.kind == "ip" and "/" not in last.form:
-            size = _mask_size(found.form)
-            if size and line.starts[found.begin] - line.ends[last.end - 1] <= _NEAR:
-                out[-1] = last._replace(form=f"{last.form}/{size}", end=found.end)
-                continue
-        out.append(found)
-    return out
-
-
-def _mask_size(form: str) -> int:
-    """How many bits a mask holds, or 0 for what is none."""
-    try:
-        bits = f"{int(ipaddress.IPv4Address(form)):032b}"
-    except ValueError:
-        return 0
-    return bits.count("1") if "01" not in bits else 0
 
 
 def _range(low: Found, high: Found, line: Line) -> Found | None:
@@ -132,7 +69,7 @@ def _range(low: Found, high: Found, line: Line) -> Found | None:
     alike = low.kind == high.kind or (low.kind == "number" and high.amount is not None)
     if not ranged or not alike or (low.kind == "number" != high.kind and (low.amount is None)):
         return None
-    told = line.surface(low.end)[:1].isalnum()  # raised from 20 to 30, not 20-30
+    told = "between" in before and line.surface(low.end)[:1].isalnum()
     return None if told and _changing(line, low.begin) else _ordered(low, high)
 
 
@@ -197,7 +134,8 @@ def _value(found: Found, high: Found | None, span: Found, line: Line) -> Value:
         found = _changed(found, begin, end, line)
     if found.kind not in _ALONE or found.kind == "discount":
         begin, end, sign = around(begin, end, line)
-        if found.kind == "version" and "bound_earlier" in line.of(end - 1):
+        named = found.kind == "version" or (found.kind == "number" and line.named(begin))
+        if named and "bound_earlier" in line.of(end - 1):
             sign = "<="
         if found.kind in ("date", "time") and high is None and not sign:
             found, begin, end, sign = dated(found, begin, end, line)

@@ -34,7 +34,7 @@ _STARTS = frozenset(
     "number scale fraction few denominator month weekday weekday_plural weekdays relative "  # noqa: SIM905
     "relative_year period_told adverb count clock half_price factor ordinal alternate nth per_hundred "
     "per_thousand lunar day_of_month period_half each interval festival ordinal_last nth_last "
-    "era_before era_after".split()
+    "era_before era_after decade".split()
 )
 """Roles without one of which, and without a digit, a text holds no value."""
 _OPENING = frozenset({"number", "scale", "fraction", "article", "few", "range", "digits"})
@@ -45,8 +45,6 @@ _GOING_ON = frozenset(
     "scale scale_letter slash ordinal and point multi fraction literal denominator range vague either".split()  # noqa: SIM905
 )
 """Roles beside which a number in digits may be a part of a longer one."""
-_HEEDED = frozenset({"weekday", "clock"})
-"""Roles that a word has only for what follows it: 周三 in 每周三次, 零点 in 零点五."""
 _TAILS = frozenset({"number", "scale", "fraction", "quarter_mark"})
 
 
@@ -113,9 +111,6 @@ class Lexicon:
         single = {said: roles for said, roles in merged.items() if len(said) == 1}
         self.tails = frozenset(
             said for said, roles in single.items() if not _TAILS.isdisjoint(roles)
-        )
-        self.heeded = frozenset(
-            said for said, roles in merged.items() if not _HEEDED.isdisjoint(roles)
         )
         self.clocks = frozenset(said for said, roles in single.items() if "oclock" in roles)
 

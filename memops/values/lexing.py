@@ -65,6 +65,13 @@ class Line:
         """Return whether a token follows the one before without a space."""
         return 0 < at < len(self.starts) and self.starts[at] == self.ends[at - 1]
 
+    def named(self, at: int) -> bool:
+        """Return whether a name with a capital letter stands right before a token."""
+        if not self.any(at - 1, "other"):
+            return False
+        word = re.split("[ -]", self.text[: self.starts[at]].rstrip(" -")[-24:])[-1]
+        return word.isascii() and word[:1].isalpha() and word != word.lower()
+
     def wide(self, at: int) -> bool:
         """Return whether a token is of a script without spaces."""
         return 0 <= at < len(self.starts) and self.text[self.starts[at]] >= "一"
@@ -234,7 +241,7 @@ def _numbers(said: str, lex: Lexicon) -> bool:
 def _segment(line: Line, run: str, start: int, lex: Lexicon) -> None:
     """Cut a run without spaces into words, the longest known first."""
     at, size = 0, len(run)
-    words, sizes, other, heeded = lex.words, lex.sizes, lex.other, lex.heeded
+    words, sizes, other = lex.words, lex.sizes, lex.other
     while at < size:
         for n in sizes.get(run[at], ()):
             said = run[at : at + n]
@@ -244,9 +251,7 @@ def _segment(line: Line, run: str, start: int, lex: Lexicon) -> None:
             if word is other:
                 if _turns(line, run, at, n, start, lex):
                     continue
-            elif (said in heeded and _of_more(run, at + n, word, lex)) or (
-                "once_word" in word.roles and _counting(line, start + at)
-            ):
+            elif _of_more(line, run, start, at, n, word, lex):
                 continue
             line.add(start + at, start + at + n, word)
             at += n
@@ -296,30 +301,20 @@ def _counting(line: Line, start: int) -> bool:
     return line.ends[-1:] == [start] and not {"number", "scale"}.isdisjoint(line.roles[-1])
 
 
-def _of_more(run: str, at: int, word: Word, lex: Lexicon) -> bool:
-    """Whether a word up to a place is no weekday or time of day, for what follows."""
-    if "weekday" in word.roles and _counted(run, at, lex):
-        return True
-    return "clock" in word.roles and _pointed(run, at, lex)
+def _of_more(line: Line, run: str, start: int, at: int, n: int, word: Word, lex: Lexicon) -> bool:
+    """Whether a word goes on with the number before it, or into the one behind: 一周三次, 二十一次, 零点五."""
+    end = at + n
+    if not word.roles.keys().isdisjoint(_COUNTED):
+        each = bool(line.roles) and "each" in line.roles[-1] and _times(run[end : end + 1], lex)
+        return each or _counting(line, start + at)
+    return "clock" in word.roles and run[end - 1] in lex.clocks and run[end : end + 1] in lex.tails
 
 
-def _pointed(run: str, at: int, lex: Lexicon) -> bool:
-    """Whether what ends in a sign for hours, and for decimals, has digits behind it: 零点五."""
-    return run[at - 1] in lex.clocks and run[at : at + 1] in lex.tails
+_COUNTED = frozenset({"weekday", "once_word"})
 
 
-def _counted(run: str, at: int, lex: Lexicon) -> bool:
-    """Whether what follows a weekday counts: 每周三次 is three times a week, not on Wednesdays."""
-    for n in (2, 1):
-        word = lex.words.get(run[at : at + n])
-        if word is not None and word is not lex.other:
-            return (
-                bool(word.roles.keys() & {"times", "measure", "time_unit"})
-                and "meridiem" not in word.roles
-            )
-        if word is lex.other:
-            return False
-    return False
+def _times(said: str, lex: Lexicon) -> bool:
+    return said in lex.words and "times" in lex.words[said].roles
 
 
 _ARTICLE = 13  # digits that number articles of trade and books
@@ -341,4 +336,4 @@ def _literal(said: str, lex: Lexicon) -> Word:
         or (said.isdigit() and len(said) == _ARTICLE)
     ):
         return lex.word({"digits": bare})
-    return numeral(Num(float(bare), bare, len(part)), lex, literal=True)
+    return numeral(Num(float(bare), bare if bare == said else "", len(part)), lex, literal=True)

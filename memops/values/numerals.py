@@ -135,7 +135,9 @@ def _gathered(line: Line, at: int, lex: Lexicon) -> Found | None:
     if not parts:
         return None
     num = _of_parts(line, at, parts, han)
-    if num.digits[:1] == "0" and len(num.digits) > _FEW_DIGITS:  # 零八五二七一
+    if (
+        parts[0][0] != "l" and num.digits[:1] == "0" and len(num.digits) > _FEW_DIGITS
+    ):  # 零八五二七一
         return lex.word({"digits": num.digits}), end
     scale = _shared_scale(line, end, parts)
     if scale != 1.0:

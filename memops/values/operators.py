@@ -81,14 +81,16 @@ class Words:
         """By what words a clause tells of which time."""
         self.named = _rows(tables, "persons")
         self.whom = {word: -1 - row for word, row in self.pronouns.items()}
+        self.each = {word for told in tables for word in told.get("each", ())}
+        self.measures = {
+            w for lang in langs for w in table(lang, "values").get("words", {}).get("measure", ())
+        }
+        """Words behind which stands what something is counted by, and those words: 每道题."""
         self.concord = any(told.get("concord") for told in tables)
         """Whether one denial may be said twice."""
-        self.opposed = _opposed()
         self.ops = dict.fromkeys(self.orders, (NOT,)) | _operators(tables)
         idle = {word for told in tables for word in told.get("idle", "").split()}
-        turned = {name for op in self.ops for name, _ in self.opposed.get(op, ())}
-        self.idle = {w for w in idle if {name for name, _ in self.opposed.get(w, ())} <= turned}
-        """Words that say nothing of how things are, but states with an opposite: on, not with, beside "without"."""
+        self.idle = idle
         self.verbs = {w for w in self.idle if w in self.base or w in listed["linking"]}
         """Those of them that join two parties: A has no B."""
         self.gapped = [(_gapped(word), word) for word in self.ops if GAP in word]
@@ -110,17 +112,16 @@ class Words:
         )
         affixes = "|".join(listed["turned"]) or "(?!)"
         self._affixed = re.compile(rf"\b(?:{affixes})[a-z]{{4}}")
-        paired = {w for w in self.opposed if not (is_wide(w) and self.ops.get(w[0]) == (NOT,))}
         wide = {word for word in (*self.partner, *self.pronouns) if is_wide(word)}
         tails = {word.partition(GAP)[2] for word in self.ops if GAP in word and is_wide(word)}
         wide |= {tail for tail in tails if self.ops.keys().isdisjoint(tail)}
-        self.known = {*self.ops, *self.idle, *self.joints, *self.passive, *paired, *wide}
+        self.known = {*self.ops, *self.idle, *self.joints, *self.passive, *wide}
         self.phrases, self.sizes = _placed(self.known)
         self.told = Kept(partial(_told, known=self))
 
     def times(self, clause: Sequence[Word]) -> list[str]:
         """Return the times that words may tell of, a list of them where they tell none."""
-        joined = " ".join([word.said for word in clause])
+        joined = " ".join([w.said for w in clause if not w.said.endswith(" that")])
         parts = joined.split()
         told = {time for part in self.tenses.keys() & parts for time in self.tenses[part]}
         if "perfect" in told and any(MUST in word.ops for word in clause if word.ops):
@@ -222,16 +223,6 @@ def _partners(tables: Iterable[dict[str, Any]]) -> dict[str, str]:
     return {word: other[0] for one, other in both for word in one}
 
 
-def _opposed() -> dict[str, list[tuple[str, int]]]:
-    """For each word that has an opposite the pairs that it belongs to, and its side."""
-    out: dict[str, list[tuple[str, int]]] = {}
-    for pair in opposites():
-        for side, listed in enumerate(pair):
-            for word in listed:
-                out.setdefault(word, []).append((pair[0][0], side))
-    return out
-
-
 def is_wide(word: str) -> bool:
     """Whether a word is of a script without spaces."""
     return "\u4e00" <= word[0] <= "\u9fff"
@@ -264,28 +255,6 @@ def _placed(
 def words(langs: tuple[str, ...]) -> Words:
     """Return the words of some languages."""
     return Words(langs)
-
-
-@cache
-def opposites() -> list[tuple[list[str], list[str]]]:
-    """Return the pairs of words that exclude each other, one side and the other."""
-    from memops.language.lexicon import lexicon
-
-    out = []
-    concepts = lexicon("concepts")
-    kinds = ("single", "multi", "change", "thing", "qualifier", "person")
-    meant = {
-        name: [word.replace("_", " ") for word in listed.split()]
-        for kind in kinds
-        for name, listed in concepts[kind].items()
-    }
-    for pair in lexicon("conflict")["opposites"]["pairs"]:
-        left, right = (
-            [said for word in side.split() for said in meant.get(word, (word.replace("_", " "),))]
-            for side in pair.split("|")
-        )
-        out.append((left, right))
-    return out
 
 
 def written_out(low: str) -> str:

@@ -138,18 +138,6 @@ def _half_hour(span: Span) -> list[Found] | None:
     return _clock(span, int(span.num("h")), 30)
 
 
-def _noon(span: Span) -> list[Found] | None:
-    """Twelve noon, twelve o'clock midnight."""
-    return _named(span) if int(span.num("h")) % 12 == 0 else None
-
-
-def _military(span: Span) -> list[Found] | None:
-    """0700 hours."""
-    said, hours = str(span.get("n", "digits")), span.get("u", "time_unit").factor == 3600
-    whole = len(said) == 4 and said.isdecimal()
-    return _clock(span, int(said[:2]), int(said[2:])) if whole and hours else None
-
-
 def _ten_to(span: Span) -> list[Found] | None:
     """Ten to three: only minutes that people say so, where a time is due."""
     return _told(span) if int(span.num("m")) in _FIVES and int(span.num("h")) <= 12 else None
@@ -207,8 +195,6 @@ CLOCK: tuple[Rule, ...] = (
     (f"{_PART} c:clock_token {_ZONE}?", _shown),
     (f"c:clock_token hour_mark? {_AP}? {_ZONE}?", _shown),
     ("c:clock !hour !clock_token", _named),
-    ("h:hour oclock? c:clock", _noon),
-    ("n:digits u:time_unit", _military),
     ("f:fraction h:hour (oclock? ap:meridiem)", _half_hour),
     (f"h:hour mi:minute {_AP} {_ZONE}?", _said),
     (f"{_PART}? h:hour oclock short_of ({_MINUTES} | short:minute)", _said),

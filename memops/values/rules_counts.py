@@ -19,9 +19,10 @@ def _ratio(span: Span) -> list[Found] | None:
     return [Found("ratio", f"{number(a)}:{number(b)}")]
 
 
-def _parts(span: Span) -> list[Found] | None:
-    """One part to three parts of water."""
-    return None if len(span.said("between")) > BETWEEN else _ratio(span)
+def _score(span: Span) -> list[Found] | None:
+    """Three to one: what goes down is no range."""
+    told = span.line.any(span.begin - 1, "between") or span.num("n") <= span.num("d")
+    return None if told else _ratio(span)
 
 
 def _digits(num: Num) -> str:
@@ -99,22 +100,6 @@ def _version_shown(span: Span) -> list[Found] | None:
     return _ready(span) if span.get("a", "address")[0] == "version" else None
 
 
-def _staged(span: Span) -> list[Found] | None:
-    """7.0 beta, 7.0 测试版; only a decimal is a version by its stage alone."""
-    num, stage = num_of(span), span.get("stage", "stage")
-    if not (num.decimals or span.has("v")):
-        return None
-    return [Found("version", version_form(num.digits) + (f"-{stage}" if stage else ""))]
-
-
-def _staged_address(span: Span) -> list[Found] | None:
-    """V3.0 beta, where the version was told by its shape."""
-    kind, form = span.get("a", "address")
-    stage = span.get("stage", "stage")
-    told = f"-{stage}{_digits(num_of(span)) if span.has('n') else ''}" if stage else ""
-    return [Found(kind, form + told)] if kind == "version" else None
-
-
 def version_form(said: str) -> str:
     """Return a version without zeros at its end: 2.0 is 2."""
     parts = said.split(".")
@@ -160,7 +145,8 @@ def _plain(span: Span) -> list[Found] | None:
             and not before.keys() & {"bound_before", "approx"}
         )
         return None if bare else [portion(num)]
-    if _named_before(span, at, num):
+    name = at - 1 if at and "bound_before" in span.line.roles[at - 1] else at
+    if num.decimals and num.digits and span.line.named(name):  # Python 3.10
         return [Found("version", version_form(num.digits))]
     return [scalar("number", num, "")]
 
@@ -213,21 +199,6 @@ def _ranged(span: Span, at: int) -> bool:
     return len(ahead) == 2 and "range" in ahead[0] and "number" in ahead[1]
 
 
-def _named_before(span: Span, at: int, num: Num) -> bool:
-    """Whether a decimal stands right behind a name: Python 3.10 is a version."""
-    if at and "bound_before" in span.line.roles[at - 1]:
-        at -= 1
-    if not num.decimals or not num.digits or at == 0 or "other" not in span.line.roles[at - 1]:
-        return False
-    before = span.line.text[: span.line.starts[at]].rstrip(" -")
-    word = before[-24:].replace("-", " ").split(" ")[-1]
-    return (
-        word[:1].isalpha()
-        and word.isascii()
-        and (word[0].isupper() or any(c.isupper() for c in word))
-    )
-
-
 def _ready(span: Span) -> list[Found]:
     kind, form = span.get("a", "address")
     return [Found(kind, form)]
@@ -255,13 +226,11 @@ def _street(span: Span) -> list[Found]:
 
 STREETS: tuple[Rule, ...] = (("of? (o:ordinal | n:int ordinal_suffix) k:street", _street),)
 COUNTS: tuple[Rule, ...] = (
-    ("a:address stage:stage n:literal?", _staged_address),
     ("a:address v:version", _version_shown),
     ("a:address", _ready),
     ("f:factor", _factor),
     ("t:tax_basis", lambda span: [Found("tax basis", span.get("t", "tax_basis"))]),
     ("n:number range? fold", _factor),
-    ("v:version? n:literal stage:stage", _staged),
     ("v:version (dot/colon)? n:number", _version),
     ("v:version (dot/colon)? a:address", _version_shown),
     ("n:literal v:version", _version),
@@ -279,6 +248,7 @@ COUNTS: tuple[Rule, ...] = (
     ("nth r:roman h:numbered", _numbered),
     ("numbered o:other n:literal !measure !unit !time_unit !currency !percent", _lettered),
     ("nth n:number h:numbered", _numbered),
+    ("at n:number h:numbered !measure", _numbered),
     ("n:number h:numbered !measure", _numbered_behind),
     ("nth_last n:number measure?", lambda span: [Found("ordinal", f"#-{_digits(num_of(span))}")]),
     ("r:roman", lambda span: [Found("ordinal", f"#{span.get('r', 'roman')}")]),
@@ -295,7 +265,10 @@ COUNTS: tuple[Rule, ...] = (
     ("s:number_sign dot? (n:int | o:code)", _ordinal),
     ("aged n:int", _ages),
     ("n:int colon/ratio d:int", _ratio),
-    ("n:number ratio_part between:other? range/ratio d:number ratio_part", _parts),
+    (
+        "n:int range d:int !unit !time_unit !currency !percent !measure !month !oclock !meridiem",
+        _score,
+    ),
     ("d:digits", _code),
     ("n:number every per:time_unit", _often_told),
     (

@@ -7,7 +7,6 @@ from typing import Any
 from memops.values.forms import DAYS, date_form, date_found, days_form, whole_period
 from memops.values.grammar import Found, Rule, Span
 from memops.values.lexicon import Num
-from memops.values.rules_rates import num_of
 
 
 def _whole(span: Span, name: str) -> int | None:
@@ -82,10 +81,10 @@ def _decade(span: Span) -> Found | None:
     """The 1990s, 九十年代."""
     if span.has("s") and (span.said("s") != "s" or not span.line.joined(span.at("s"))):
         return None
-    year = _whole(span, "y") or 1900 + int(span.num("short"))
+    year = _whole(span, "y") or 1900 + int(span.get("short", "decade") or span.num("short"))
     if year % 10 or year >= 2100:
         return None
-    begin = span.at("y") if span.has("y") else span.begin
+    begin = next(at for at in map(span.at, ("century", "y", "short")) if at >= 0)
     return Found("date", f"{year // 10}X-XX-XX", begin=begin, end=span.end)
 
 
@@ -143,26 +142,6 @@ def _months(span: Span) -> Found | None:
     """1 至 6 月."""
     one, two = (date_found(_year(span), int(span.num(name)), None) for name in ("mn", "e"))
     return Found("date", whole_period(one.form, two.form)) if one and two else None
-
-
-def _week(span: Span) -> Found | None:
-    """Week 12 of 2025, 2025年第12周."""
-    week = int(span.num("n"))
-    if span.get("u", "time_unit").factor != _WEEK or not 1 <= week <= 53:
-        return None
-    return Found("date", f"{_year(span)}-W{week:02}")
-
-
-_WEEK = 604800
-
-
-def _nth_weekday(span: Span) -> Found | None:
-    """The first Monday of August 2025, by its date."""
-    nth = span.get("nth", "ordinal") if span.has("nth") else int(span.num("n"))
-    year, month = _year(span) or 0, _month(span) or 0
-    first, days = monthrange(year, month)
-    day = 1 + (span.get("w", "weekday") - first) % 7 + 7 * (nth - 1)
-    return date_found(year, month, day) if nth >= 1 and day <= days else None
 
 
 def _last_weekday(span: Span) -> list[Found] | None:
@@ -305,12 +284,6 @@ def _joined_date(span: Span) -> Found | None:
     return _dated(span) if joined else None
 
 
-def _pointed(span: Span) -> Found | None:
-    """5.3号."""
-    month, point, day = num_of(span).digits.partition(".")
-    return date_found(None, int(month), int(day)) if month and point and day else None
-
-
 def _day_of_month(span: Span) -> list[Found] | None:
     """The 15th, 15号; a number and "times" behind it make it a span: 一日三次, 三日内."""
     spelt = span.line.any(span.end - 1, "time_unit")
@@ -329,13 +302,12 @@ def _lunar(span: Span) -> Sequence[Found]:
 
 
 _MDY = "comma? of? y:year"
-_LIST = "(comma/list/and/slash/range/either)* w:weekday/weekday_plural/weekday_tail/weekdays"
+_LIST = "(dot? comma/list/and/slash/range/either)* w:weekday/weekday_plural/weekday_tail/weekdays"
 RULES: tuple[Rule, ...] = (
     ("date:date_token", _ready),
     ("f:festival (comma? of? y:year)?", _festival),
     ("(y:year year_mark? | short:literal year_mark) f:festival", _festival),
     ("d:day range/slash m:month range/slash (y:year | short:literal)", _joined_date),
-    ("n:literal day_mark", _pointed),
     ("of? (n:int ordinal_suffix | o:ordinal) range? century", _century),
     ("era_before? n:int century", _century),
     ("era_before n:int year_mark?", _era),
@@ -343,10 +315,6 @@ RULES: tuple[Rule, ...] = (
     ("last_day of? m:month (comma? of? y:year)?", _last_day),
     ("(y:year year_mark)? (mn:month_no month_mark | m:month) of? last_day", _last_day),
     ("(y:year year_mark)? mn:month_no month_mark? range e:month_no month_mark", _months),
-    ("u:time_unit n:number of? y:year", _week),
-    ("y:year year_mark nth n:number u:time_unit", _week),
-    ("of? nth:ordinal w:weekday of? m:month comma? y:year", _nth_weekday),
-    ("y:year year_mark mn:month_no month_mark of? nth n:number measure? w:weekday", _nth_weekday),
     ("lunar? l:lunar (m:month | mn:month_no month_mark)? day_of_month? d:day", _lunar),
     (
         "m:month dot? of? d:day ordinal_suffix? range of? e:day ordinal_suffix? !hour !month"
@@ -354,15 +322,8 @@ RULES: tuple[Rule, ...] = (
         _days_of_month,
     ),
     (
-        f"of? d:day ordinal_suffix? range of? e:day ordinal_suffix? of? m:month ({_MDY})?",
-        _days_of_month,
-    ),
-    (
-        f"between of? d:day ordinal_suffix? and of? e:day ordinal_suffix? of? m:month ({_MDY})?",
-        _days_of_month,
-    ),
-    (
-        f"between m:month d:day ordinal_suffix? and e:day ordinal_suffix? !hour !month ({_MDY})?",
+        "(of? d:day ordinal_suffix? range | between of? d:day ordinal_suffix? and) of? e:day ordinal_suffix?"
+        f" of? m:month ({_MDY})?",
         _days_of_month,
     ),
     ("(mn:month_no month_mark | m:month) d:day day_mark? range e:day day_mark", _days_of_month),
@@ -374,7 +335,8 @@ RULES: tuple[Rule, ...] = (
     ("y:year colon/range/comma", _headed),
     ("(dated of?)? y:year s:time_unit", _decade),
     ("of short:number s:time_unit", _decade),
-    ("(y:year year_mark? | short:number) decade_mark", _decade),
+    ("of short:decade", _decade),
+    ("dated? century:last_century? (y:year year_mark? | short:number) decade_mark", _decade),
     ("(edge:edge range?)? m:month dot? comma? of? y:year", _dated),
     (
         "(y:year | short:literal) year_mark (mn:month_no month_mark | m:month) d:day day_mark?",
@@ -431,5 +393,8 @@ RULES: tuple[Rule, ...] = (
     ("u:time_unit tail:edge_after", _shifted),
     ("day_of_month d:day !unit", _day_of_month),
     ("d:day day_mark !numbered !measure !unit", _day_of_month),
-    ("of d:day ordinal_suffix !other !street !numbered !unit !measure !time_unit", _day_of_month),
+    (
+        "of d:day ordinal_suffix !other !street !numbered !unit !measure !time_unit !times",
+        _day_of_month,
+    ),
 )

@@ -102,11 +102,6 @@ _LARGE = {"G": "digital-gigabyte", "T": "digital-terabyte"}
 """Sizes that people write with one capital letter right behind a number."""
 
 
-def _below(span: Span) -> list[Found]:
-    """Five below zero."""
-    return [scalar("degrees", Num(-num_of(span).value), " °")]
-
-
 def _one(span: Span) -> list[Found]:
     """A pint of."""
     return [measured(Num(1.0), span.get("u", "unit"))._replace(begin=span.begin, end=span.end - 1)]
@@ -136,6 +131,9 @@ def _feet(span: Span) -> list[Found] | None:
         return None
     if pending is not None:
         mixed = "literal" in rows[0] and "literal" not in rows[-1]
+        mixed |= (
+            first.kind == "mass" and span.line.joined(span.end) and span.line.any(span.end, "other")
+        )
         if mixed or "int" not in rows[0]:
             return None  # 250克五花肉, 半斤五花肉
         if first.factor == _POUND:
@@ -172,25 +170,10 @@ def _size(span: Span) -> list[Found]:
     return [Found("size", "x".join(number(n * scale) for n in numbers) + tail)]
 
 
-def _plus_minus(span: Span) -> list[Found]:
-    """100 ± 5: from 95 to 105."""
-    n, slack = num_of(span), span.num("d")
-    num = Num(n.value - slack, high=n.value + slack, decimals=n.decimals)
-    if span.has("p"):
-        return [scalar("share", num, "%")]
-    return [measured(num, span.get("u", "unit")) if span.has("u") else scalar("number", num, "")]
-
-
 MONEY: tuple[Rule, ...] = (
-    (
-        "n:number (p:percent | u:unit)? comma? plus_minus d:number (p:percent | u:unit)?",
-        _plus_minus,
-    ),
-    ("neg:minus c:currency n:number", _money),
-    ("c:currency neg:minus n:number", _money),
+    ("(neg:minus c:currency | c:currency neg:minus) n:number", _money),
     (f"{LONE} between:other? of? (n:number c:currency | c:currency n:number)", _money),
     ("lone per:unit n:number c:currency (int/pair)?", _money),
-    ("n:number c:currency over:currency", _money),
     ("(per_day:adverb/per_period | lone per:time_unit) between:other? n:number u:unit", quantity),
     (f"n:number range? u:unit {EACH}", quantity),
     (f"c:currency n:number over:currency {EVERY}?", _money),
@@ -202,7 +185,6 @@ MONEY: tuple[Rule, ...] = (
         _money,
     ),
     ("n:number c:currency half:fraction !unit !time_unit", _money),
-    ("n:number range c:currency !number", _money),
     (f"n:number c:currency (int/pair)? {ONE}", _money),
     (
         "(each number? per:unit/time_unit/measure | lone per:measure) between:other?"
@@ -215,8 +197,7 @@ MONEY: tuple[Rule, ...] = (
         _money,
     ),
     (f"n:number c:currency {EVERY}?", _money),
-    (f"{OFTEN} n:number c:currency", _money),
-    (f"{OFTEN} c:currency n:number", _money),
+    (f"{OFTEN} (n:number c:currency | c:currency n:number)", _money),
 )
 
 
@@ -235,9 +216,7 @@ QUANTITIES: tuple[Rule, ...] = (
     ("n:number range? u:unit (and article?)? half:fraction !unit !time_unit", quantity),
     ("article u:unit and article? half:fraction !unit !time_unit", quantity),
     ("neg:negative n:number range? u:unit", quantity),
-    ("n:number measure? u:unit below:below_zero sc:unit?", quantity),
-    ("n:number below:below_zero sc:unit", quantity),
-    ("n:number below:below_zero", _below),
+    ("n:number (measure? u:unit)? below:below_zero sc:unit?", quantity),
     ("sc:unit n:number u:unit", quantity),
     ("article u:unit of", _one),
     (f"n:number multi? measure? range? u:unit {EVERY}?", quantity),

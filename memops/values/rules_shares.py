@@ -62,15 +62,13 @@ def portion(num: Num) -> Found:
 
 
 def _grown(span: Span) -> list[Found] | None:
-    """Rose by 12 %, fell by half, 翻了一番, 多一倍: how many times what it was."""
+    """Rose by 12 %, fell by half, 多一倍: how many times what it was."""
     if span.has("share"):
         size = {"percent": 0.01, "tenths": 0.1, "per_hundred": 0.01}
         scale = next((size[role] for role in size if span.all(role)), 1.0)
         amount = span.num("share") * scale
-    elif span.has("fold"):
-        amount = span.num("fold")
     else:
-        return [scalar("factor", Num(2.0 ** span.num("n")), "x")]
+        amount = span.num("fold")
     down = bool(span.all("down"))
     times = 1 - amount if down else 1 + amount
     if times <= 0 and span.has("fold"):
@@ -123,28 +121,13 @@ def _discount(span: Span) -> list[Found] | None:
     return [found._replace(converted=rounded)]
 
 
-def _deal(span: Span) -> list[Found] | None:
-    """Buy two get one free, three for the price of two, 买二送一."""
-    paid = span.num("n")
-    got = span.num("m") if span.has("m") else paid + (span.num("more") if span.has("more") else 1)
-    return [Found("deal", f"{number(got)} for {number(paid)}")] if got > paid else None
-
-
 _SHARED = "(share:number percent | per_hundred share:number | share:small tenths | share:portion)"
 
 
 SHARES: tuple[Rule, ...] = (
     (f"up/down (by/of)? {_SHARED} !off !of !of_price", _grown),
     ("up/down by? fold:number fold !up !adverb", _grown),
-    ("doubling_verb by? n:number doubling", _grown),
-    ("doubling_verb fold:number fold", _grown),
     (f"{_SHARED} up/down", _growth),
-    ("m:number price_of n:number", _deal),
-    ("m:small range? deal_for range? n:small !unit !time_unit !currency !measure !other", _deal),
-    (
-        "buy n:number measure? between:other? comma? get article? (more:number | ordinal) measure? free?",
-        _deal,
-    ),
     ("half_price", _discount),
     ("cut? n:number fold:fold_price", _discount),
     ("n:number percent between:other? off", _discount),

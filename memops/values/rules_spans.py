@@ -147,7 +147,8 @@ def _long(span: Span) -> Found | None:
     if not span.has("n") and span.said("u").lower() in span.lex.beside:
         return None
     if span.has("half"):
-        num = num._replace(value=num.value + float(span.get("half", "fraction")))
+        part = span.get("half", "fraction") or span.get("half", "portion").value
+        num = num._replace(value=num.value + float(part))
     if unit.kind == "months" and unit.factor == 1 and num.value == 0.5:
         return Found(
             "duration", amount=Num(15.0), factor=86400.0, unit=" s"
@@ -155,43 +156,30 @@ def _long(span: Span) -> Found | None:
     return measured(num, unit)
 
 
+_BETWEEN = "(between:other/measure measure?)?"
 OFTEN: tuple[Rule, ...] = (
     ("each u:time_unit and article? f:fraction", _each_and_half),
     ("alternate u:time_unit", lambda span: _interval(span, 2.0)),
-    ("count:count every? a:adverb", _often),
-    ("count:count in (e:number | article) u:time_unit", _often),
-    ("e:number range? u:time_unit intervals", _often),
-    ("intervals of e:number u:time_unit", _often),
-    ("count:count (every e:number | alternate:alternate | every) u:time_unit", _often),
     (
-        "n:number times/times_sign (every e:number | alternate:alternate | every) u:time_unit",
+        "(count:count | n:number times/fold/times_sign) (every? a:adverb | in (e:number | article) u:time_unit"
+        " | (every e:number | alternate:alternate | every) u:time_unit)",
         _often,
     ),
-    ("n:number times/fold/times_sign a:adverb", _often),
-    ("each e:number measure? u:time_unit between:other once_word", _apart),
-    ("each e:number measure? u:time_unit (once_word | n:number times)?", _often),
-    ("each nth:ordinal u:time_unit", _often),
-    ("interval e:number measure? u:time_unit once_word?", _often),
-    ("a:adverb n:number times", _often),
-    ("a:adverb n:number of:time_unit", _days_per),
+    ("(e:number range? u:time_unit intervals | intervals of e:number u:time_unit)", _often),
     (
-        "(a:adverb | lone u:time_unit) between:other/shift other/measure? n:number measure? of:time_unit",
-        _days_per,
-    ),
-    ("a:adverb once_word", _often),
-    ("e:number measure? u:time_unit between:other measure? once_word", _apart),
-    ("e:number measure? u:time_unit once_word", _often),
-    ("e:number u:time_unit n:number times", _often),
-    (
-        "(each | e:number) u:time_unit between:other/measure measure? b:bound_before? n:number times",
+        "(a:adverb | ((each | interval)? e:number measure? | each) u:time_unit)"
+        f" {_BETWEEN} (once_word | b:bound_before? n:number times)",
         _apart,
     ),
-    ("a:adverb between:other measure? n:number times", _apart),
+    ("((each | interval) e:number measure? | each nth:ordinal) u:time_unit", _often),
+    (
+        "(a:adverb (between:other/shift other/measure?)? | lone u:time_unit between:other/shift other/measure?)"
+        " n:number measure? of:time_unit",
+        _days_per,
+    ),
     ("n:number between:other every u:time_unit", _apart),
-    ("each u:time_unit (once_word | b:bound_before? n:number times)", _often),
     ("n:number of:time_unit (of between:other)? every u:time_unit", _days_per),
-    ("each u:time_unit", _often),
-    ("a:adverb", _often),
+    ("(each u:time_unit | a:adverb)", _often),
 )
 
 
@@ -204,8 +192,8 @@ LONG: tuple[Rule, ...] = (
     ("n:number minute_mark number time_unit", _compound),
     ("n:number time_unit !range int !unit !measure !times !currency !month_mark", _compound),
     ("n:number measure half:fraction u:time_unit", _long),
-    ("n:number range? u:time_unit (and article?)? half:fraction", _long),
-    ("article u:time_unit and article? half:fraction", _long),
+    ("n:number range? u:time_unit (and article?)? half:fraction/portion", _long),
+    ("article u:time_unit and article? half:fraction/portion", _long),
     ("n:number measure? range? u:time_unit", _long),
     ("article u:time_unit", _long),
 )

@@ -4,7 +4,6 @@ Two texts with a saying in common state one thing, however denials, quantifiers 
 may are put: the same words under the same normal form (`algebra.Sign`), with the same values.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import accumulate, repeat
@@ -18,6 +17,7 @@ from memops.values.algebra import (
     FROM,
     MANY,
     MAY,
+    MUST,
     NON,
     NOT,
     ONE,
@@ -28,9 +28,10 @@ from memops.values.algebra import (
     reduced,
 )
 from memops.values.clauses import clauses
+from memops.values.forms import DAYS
 from memops.values.operators import GAP, Word, Words, words
 from memops.values.signs import signed
-from memops.values.value import Value
+from memops.values.value import Value, counted, other_side
 
 _LEAST, _AFFIRMED = 1, 1.5  # words that are denied or limited, and others; fewer are no statement
 _SIGNS = 2  # of a script without spaces, for a word
@@ -52,20 +53,19 @@ _RAISED = {_DENIAL: _PLACE}
 _WHO = "*"  # who or what is meant of all or none, with the row of its word
 _CONJUNCTION = ("conj", "function")
 _AFFIXED = 2  # letters that are no word
-_BOUND = re.compile(r"[<>]=?\d+$")
 
 
 class _Part(NamedTuple):
-    """A clause: its words, its sign, the words that the sign may be limited to, and where the sign stands."""
+    """A clause: its words, its sign, which of them it may be limited to (from, until), and where the sign stands."""
 
     said: tuple[str, ...]
     sign: Sign
-    of: frozenset[str]
+    limits: tuple[tuple[int, int], ...]
     places: dict[int, str]
 
 
 class Saying(NamedTuple):
-    """What a text says: its one sign, or None; the words under it; and the same of each that may be meant.
+    """What a text says: its one sign, or None; the `normal` one with its values; the words under it.
 
     `around` is the same with its signs round from the least word, `denials` how many words stand before
     those that deny a verb, and `scopes` each sign with the word behind it. `words` are null and `of` is
@@ -74,6 +74,8 @@ class Saying(NamedTuple):
     """
 
     sign: Sign | None
+    normal: Sign | None
+    values: Sequence[Value]
     words: str | None = None
     of: tuple[str, ...] = ()
     around: tuple[str, ...] = ()
@@ -85,14 +87,46 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
     """Return what a text says; `of` holds it once for each time and each word that it may hold of alone."""
     known = words(spoken(text))
     if not known.bear(text):
-        return Saying(Sign())
+        return Saying(Sign(), Sign(), values)
     cut = clauses(text, known, [piece for value in values for piece in value.pieces()])
     signs = [signed(clause, known) for clause in cut] or [Sign()]
     sign = signs[0] if len({*signs}) == 1 else None
     times = [value.start for value in values if value.kind in _TIMES]
     parts = [*map(_part, cut, signs, repeat(known), repeat(times))]
+    normal = sign
+    if sign is not None:
+        normal, values = _affirmed(sign, parts, values, cut)
+        if normal != sign:
+            parts = [part._replace(sign=normal, limits=()) for part in parts]
     scopes = " ".join(sorted(scope for clause in cut for scope in _scopes(clause, known)))
-    return _said(parts, sign, cut, text, values, known)._replace(scopes=scopes)
+    return _said(parts, normal, cut, text, values, known)._replace(sign=sign, scopes=scopes)
+
+
+def _affirmed(
+    sign: Sign, parts: Sequence[_Part], values: Sequence[Value], cut: Sequence[Sequence[Word]]
+) -> tuple[Sign, Sequence[Value]]:
+    """A sign and values, with what is denied or limited beside a bound, or a day of the week, said of the others.
+
+    Not more than three is at most three; what is so only on Sundays is not so on the days from Monday to Saturday.
+    """
+    bounds = [n for n, value in enumerate(values) if value.form.lstrip("~")[:1] in ("<", ">")]
+    days = [n for n, value in enumerate(values) if value.kind == "weekday"]
+    if len(bounds) == 1 and not sign.ops & _LIMITING | _LIMITED & sign.ops:
+        at, value = bounds[0], values[bounds[0]]
+        denied = min((w.start for clause in cut for w in clause if NOT in (w.ops or ())), default=0)
+        form = counted(value.kind, value.form)
+        if sign.denies and MAY not in sign.ops and (value.kind in _TIMES or denied < value.start):
+            sign, form = sign.flipped(), counted(value.kind, other_side(form))
+        if not sign.denies:
+            sign = Sign(sign.ops - ({MAY, MUST} if form.lstrip("~")[0] == "<" else {MUST}))
+    elif len(days) == 1 and ONLY in sign.ops and [part.limits for part in parts] == [_AT_TIMES]:
+        at, value = days[0], values[days[0]]
+        left = sorted({*range(len(DAYS))} - {DAYS.index(day) for day in value.form.split(",")})
+        form = ",".join(DAYS[day] for day in left)
+        sign = Sign(sign.ops - {ONLY}, not sign.denies)
+    else:
+        return sign, values
+    return sign, [*values[:at], value._replace(form=form), *values[at + 1 :]]
 
 
 def _scopes(clause: Sequence[Word], known: Words) -> Iterator[str]:
@@ -124,37 +158,33 @@ def _said(
     known: Words,
 ) -> Saying:
     if sign is None and _LIMITED.isdisjoint(op for part in parts for op in part.sign.ops):
-        return Saying(None)
+        return Saying(None, None, values)
     whole = None if any(_unclear(clause, known) for clause in cut) else _whole(parts)
     if whole is None or _size(whole.said) < _least_of(whole.sign):
-        return Saying(sign)
+        return Saying(sign, sign, values)
     every = [word for clause in cut for word in clause]
     spans = [(word.start, word.end) for word in every if word.ops]
     free = [v for v in values if not any(a < v.end and v.start < b for a, b in spans)]
-    denied = min((word.start for word in every if NOT in (word.ops or ())), default=0)
-    normal, forms = _counted(whole.sign, free, denied)
+    normal, forms = whole.sign, sorted({f"{value.kind}={value.form}" for value in free})
     said = [word.said for word in every]
     times = known.times(every)
     who = map(str, known.persons(said, bool(_LIMITING & whole.sign.ops)))
     suffered = sorted({*said} & known.suffering)
     told = " ".join((*forms, "|", *who, *suffered))
-    turned = [*_turned(whole.said, normal, known, len(parts) == 1)]
-    rounded = [(_rounded(words_, sign, whole.places), sign) for words_, sign in turned]
-    of, around = (
-        tuple(
-            " ".join((_shown(sign), *words_, "|", told, "|", time, word))
-            for words_, sign in forms_
-            if words_
-            for time in times
-            for word in sorted(whole.of) or [""]
-        )
-        for forms_ in (turned, rounded)
-    )
+    of, around = list[str](), list[str]()
+    for words_, sign in _turned(whole.said, normal, known, len(parts) == 1):
+        orders = [_limited(words_, *limit) for limit in whole.limits]  # only X, who is no one but X
+        rounded = _rounded(words_, sign, whole.places) if not orders else ()
+        for time in times:
+            of += (
+                " ".join((_shown(sign), *one, "|", told, "|", time)) for one in orders or [words_]
+            )
+            around += [" ".join((_shown(sign), *rounded, "|", told, "|", time))] if rounded else []
     denials = " ".join(str(at) for at, mark in whole.places.items() if mark == _DENIAL)
     bare = sorted(word.removeprefix(ALL) for word in whole.said)
-    told = " ".join((str(normal), *bare, "|", *forms))
-    words_ = told if sign != _PLAIN or known.holds(text) else None
-    return Saying(sign, words_, of, around, denials)
+    held = " ".join((str(normal), *bare, "|", *forms))
+    held_ = held if normal != _PLAIN or known.holds(text) else None
+    return Saying(normal, normal, values, held_, (*of,), (*around,), denials)
 
 
 def _least_of(sign: Sign) -> float:
@@ -177,15 +207,10 @@ def _turned(
 
     Of several clauses nobody knows which the word turns. Of few words none need be marked as said of all, or of none.
     """
-    limited = bool(_LIMITING & sign.ops)
-    if limited:
-        said = tuple([word for word in said if word[0] != _WHO])
-    if limited or len(said) <= _BARE:
+    if len(said) <= _BARE and not _LIMITING & sign.ops:
         bare = tuple([word.removeprefix(ALL) for word in said])
         if bare != said:
             yield from _turned(bare, sign, known, alone)
-            if limited:
-                return
     yield said, sign
     if not alone:
         return
@@ -232,15 +257,18 @@ def _unclear(clause: Sequence[Word], known: Words) -> bool:
     """Whether a clause supposes something, or tells of two things how many they are."""
     heard = [word for word in clause if word.said not in known.echoes]
     told = [set(word.ops) if word.ops is not None else None for word in heard]
-    seen = said = False
+    seen = said = plain = False
     for ops in told:
         if ops is None:
             said = True
-        elif "if" in ops or (ops & _QUANTIFIERS and seen and said):
+        elif "if" in ops or (ops & _QUANTIFIERS and seen and said and not (ops == _NONE and plain)):
             return True
         elif ops & _QUANTIFIERS:
-            seen, said = True, False
+            seen, said, plain = True, False, NOT not in ops
     return False
+
+
+_NONE = {NOT, SOME}
 
 
 def _part(clause: Sequence[Word], sign: Sign, known: Words, times: Sequence[int]) -> _Part:
@@ -248,26 +276,53 @@ def _part(clause: Sequence[Word], sign: Sign, known: Words, times: Sequence[int]
     said = [contents[word.said] if word.ops is None else whom.get(word.said, ()) for word in clause]
     _mark(clause, said, sign, known)
     for behind, one in enumerate(clause[:-1], 1):
-        counts = one.ops and one.said.partition(GAP)[0].endswith("一")
+        head = one.said.partition(GAP)[0]
+        apart = head in known.each and known.measures.issuperset(said[behind][:1])
+        counts = one.ops and (head.endswith("一") or apart)
         if counts and clause[behind].ops is None and clause[behind].start == one.end:
             said[behind] = [*said[behind]][1:]  # what it is counted by: 没有一张账单
-    of: set[str] | None = None
-    for at, word in enumerate(clause):
-        if not _LIMITING.intersection(word.ops or ()):
-            continue
-        before, after = (_flat(side) for side in (said[:at], said[at + 1 :]))
-        then = next((n for n in range(at + 1, len(clause)) if [*said[n]] not in _NAUGHT), None)
-        last = word.end + _FAR if then is None else clause[then].start
-        if any(word.end <= time <= last for time in times):
-            here = {"="}  # only on Fridays
-        elif word.said in known.closing:
-            here = set(before[-1:])
-        elif word.said in known.trailing or not after:
-            here = set(before[-_NEAR:] or after[-1:])
-        else:
-            here = set(after[: _NEAR if before and word.ops == (ONLY,) else 1])
-        of = here if of is None else of & here
-    return _Part(tuple(_flat(said)), sign, frozenset(of or ()), _places(clause, said, known))
+    limiting = [at for at, word in enumerate(clause) if _LIMITING.intersection(word.ops or ())]
+    if limiting:
+        said = [[w.removeprefix(ALL) for w in own if w[0] != _WHO] for own in said]
+    each = [{*_limits(clause, said, at, known, times)} for at in limiting]
+    limits = sorted(set[tuple[int, int]].intersection(*each)) if each else ()
+    return _Part(tuple(_flat(said)), sign, tuple(limits), _places(clause, said, known))
+
+
+def _limits(
+    clause: Sequence[Word],
+    said: Sequence[Sequence[str]],
+    at: int,
+    known: Words,
+    times: Sequence[int],
+) -> Iterator[tuple[int, int]]:
+    """Which words a word may limit what is said to: of several it may be one, or the next ones, too."""
+    word, before, size = clause[at], len(_flat(said[:at])), len(_flat(said))
+    then = next((n for n in range(at + 1, len(clause)) if [*said[n]] not in _NAUGHT), None)
+    last = word.end + _FAR if then is None else clause[then].start
+    opens = word.said in known.trailing and not before  # Sunday is the only day
+    if any(word.end <= time <= last or (opens and time < word.start) for time in times):
+        yield from _AT_TIMES
+    elif word.said in known.closing:
+        yield before - 1, before
+    elif word.said in known.trailing or before == size:
+        yield from ((before - n, before) for n in range(1, min(_NEAR, before) + 1))
+    elif before and ONLY not in (word.ops or ()) and not any(w.ops for w in clause[at + 1 :]):
+        yield before, size  # the walls except the north wall
+    else:
+        yield from ((before, before + n) for n in range(1, min(_NEAR, size - before) + 1))
+        if before and ONLY in (word.ops or ()):  # only speaks Polish, speaks only Polish
+            yield from ((size - n, size) for n in range(1, min(_NEAR, size - before) + 1))
+
+
+_AT_TIMES = ((0, 0),)
+"""What is limited to a time holds of no word alone."""
+
+
+def _limited(said: Sequence[str], begin: int, end: int) -> tuple[str, ...]:
+    """Words with those first that they are limited to, and once: the login test is the only test that fails."""
+    alone = said[begin:end]
+    return (*alone, ">", *(w for w in (*said[:begin], *said[end:]) if w not in alone))
 
 
 def _places(clause: Sequence[Word], said: Sequence[Sequence[str]], known: Words) -> dict[int, str]:
@@ -295,7 +350,7 @@ def _contents(known: Words) -> tuple[Kept[str, Sequence[str]], Mapping[str, Sequ
 
     def told(said: str) -> Sequence[str]:
         if said.isascii():
-            return (meant(known.base.get(said, said)),)
+            return (" ".join(meant(known.base.get(word, word)) for word in said.split(" ")),)
         return (said,) if said in known.partner else said
 
     whom = {word: (f"{_WHO}{n}",) for word, n in known.pronouns.items()}
@@ -315,10 +370,14 @@ def _mark(clause: Sequence[Word], said: list[Sequence[str]], sign: Sign, known: 
         for at, word in enumerate(clause)
         if word.ops in _OF_ALL or (few and word.said in few)
     ]
-    for at, word in marks:
+    for nth, (at, word) in enumerate(marks):
         if not word.isascii() or word in known.temporal or word in known.pronouns:
             continue
-        then = next((n for n in range(at + 1, len(said)) if said[n]), None)
+        if nth and clause[at].ops == (NOT, SOME):  # some flats have no lift, do not have a lift
+            continue
+        floats = at and clause[at].ops == (ALL,) and NOT in (clause[at - 1].ops or ())
+        first_ = 0 if floats else at + 1  # the guests don't all pay
+        then = next((n for n in range(first_, len(said)) if said[n]), None)
         if then is not None and clause[then].ops is None:
             first, *rest = said[then]
             said[then] = [f"{ALL}{first}", *rest]
@@ -351,7 +410,7 @@ def _whole(parts: Sequence[_Part]) -> _Part | None:
     limited = [part for part in parts if _LIMITED & part.sign.ops]
     if limited and all(part is limited[0] or _implied(part, limited[0]) for part in parts):
         return limited[0]
-    if len({(part.sign, part.of) for part in parts}) != 1:
+    if len({(part.sign, part.limits) for part in parts}) != 1:
         return None
     sizes = accumulate((sum(word[0] != _WHO for word in part.said) for part in parts), initial=0)
     places = {
@@ -360,7 +419,8 @@ def _whole(parts: Sequence[_Part]) -> _Part | None:
         for at, mark in part.places.items()
     }
     said = tuple(_flat(part.said for part in parts))
-    return parts[0]._replace(said=said, places=places)
+    limits = parts[0].limits if len(parts) == 1 else ()
+    return parts[0]._replace(said=said, places=places, limits=limits)
 
 
 def _implied(part: _Part, chief: _Part) -> bool:
@@ -368,25 +428,3 @@ def _implied(part: _Part, chief: _Part) -> bool:
     limits = _LIMITED & chief.sign.ops
     again = {*part.said} <= {*chief.said} and part.sign.ops - {ALL, MAY} <= chief.sign.ops
     return again and (ONLY in limits or part.sign.denies == chief.sign.denies)
-
-
-def _counted(sign: Sign, values: Iterable[Value], denied: int) -> tuple[Sign, list[str]]:
-    """The sign, and values in order; what is so of at most three is not so of four or more.
-
-    A denial before a bound denies the bound; one behind it denies what is said of so many.
-    """
-    forms = sorted({f"{value.kind}={value.form}" for value in values})
-    bounds = [v for v in values if v.kind == "number" and _BOUND.match(v.form)]
-    if len(bounds) != 1 or {ONLY, FROM} & sign.ops:
-        return sign, forms
-    bound, outer = bounds[0], not sign.denies or denied < bounds[0].start
-    turn = outer and bound.form.startswith("<")
-    forms.remove(f"number={bound.form}")
-    told = [_least(bound.form) if turn or bound.form.startswith(">") else bound.form]
-    return sign.turned() if turn else sign, [*forms, *told, "" if outer else "of them"]
-
-
-def _least(bound: str) -> str:
-    """The least whole number above a bound from below, or above all that one from above allows."""
-    size = int(bound.lstrip("<>="))
-    return f">={size + (bound.startswith('>') != ('=' in bound))}"

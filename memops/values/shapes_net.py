@@ -13,11 +13,6 @@ from memops.values.shape import REST, SEVEN, Shape, address
 _MAIL = re.compile(
     r"(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?![\w-])", re.A
 )
-_VEILED = re.compile(
-    r"(?<![\w.+-])([\w.+-]{1,64}) ?[(\[]at[)\]] ?"
-    r"([a-z0-9-]{1,63}(?: ?(?:\.|[(\[]dot[)\]]) ?[a-z0-9-]{2,63}){1,4})(?![\w-])",
-    re.A,
-)
 _SITES = (
     "com|org|net|io|dev|cn|app|ai|co|edu|gov|de|uk|us|me|info|xyz|eu|fr|jp|hk|tw|example|local|internal|test"
     "|site|tv|cc"
@@ -137,13 +132,6 @@ def _named(low: str) -> bool:
     return "." in low and _NAMED.search(low) is not None
 
 
-def _veiled(m: re.Match[str], lex: Lexicon, said: str) -> Word:
-    """Someone (at) example (dot) org."""
-    return address(lex, "email", f"{m[1]}@{_DOT.sub('.', m[2])}")
-
-
-_DOT = re.compile(r" ?(?:\.|[(\[]dot[)\]]) ?")
-VEILED = Shape(lambda low: "at)" in low or "at]" in low, _VEILED, _veiled)
 MAIL = Shape(lambda low: "@" in low, _MAIL, lambda m, lex, said: address(lex, "email", m[0]))
 URL = Shape(lambda low: "://" in low or _named(low), _URL, _url)
 PATH = Shape(lambda low: "/" in low or "\\" in low, _PATH, _path)

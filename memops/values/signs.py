@@ -23,13 +23,6 @@ def begins(word: str) -> bool:
     return words(spoken(word)).begins(word)
 
 
-def sign_of_all(text: str, values: Iterable[Value]) -> Sign | None:
-    """Return the sign of a text that says some values; None where its clauses differ in sign."""
-    known = words(spoken(text))
-    held = {*_clauses(text, known, values)} if known.bear(text) else {Sign()}
-    return held.pop() if len(held) == 1 else None if held else Sign()
-
-
 @cache
 def turning() -> frozenset[str]:
     """Return the words after which who is named first stands second: borrowed, pupil."""

@@ -57,6 +57,15 @@ def number(amount: float) -> str:
 _STRICT = {"<": ("<=", -1), ">": (">=", 1)}
 
 
+def other_side(form: str) -> str:
+    """Return a bound turned round: what is not more than five is at most five."""
+    return _OTHER_SIDE.sub(lambda m: _TURNED[m[0]], form, count=1)
+
+
+_OTHER_SIDE = re.compile("[<>]=?")
+_TURNED = {"<": ">=", ">": "<=", "<=": ">", ">=": "<"}
+
+
 def counted(kind: str, form: str) -> str:
     """Return a bound of whole numbers with its last one: fewer than five are at most four."""
     told = re.fullmatch(r"([<>])(-?\d+)", form) if kind == "number" else None
