@@ -60,9 +60,29 @@ def _codes(folder, name, text):
     note = folder / "memory" / f"{name}.md"
     note.parent.mkdir(parents=True)
     note.write_text(f"# {name}\n\n{text}", encoding="utf-8")
+    return _merged_of(folder)
+
+
+def _merged_of(folder):
     records = open_store(f"openclaw:{folder}").read()
     plan = merge_exact(records, Context(now=datetime(2026, 6, 1, tzinfo=UTC)))
     return plan.filter(pl.col("intent") == "merge")["code"].to_list()
+
+
+def test_of_a_turn_no_half_goes_though_it_stands_above(tmp_path):
+    ways = "".join(
+        f"## Way {n}\n\n- The north gate gets new hinges, and the wall behind it a coat of lime, in week {n}\n"
+        f"- Rosa asks the yard for {n} sacks\n- It holds for {n} winters\n\n"
+        for n in range(4)
+    )
+    turn = f"assistant: {ways}## I would\n\n- take the {{}} way\n\n"
+    head = (
+        "# Session: 2026-05-01 09:12:00 UTC\n\n- **Session ID**: x\n\n## Conversation Summary\n\n"
+    )
+    note = tmp_path / "memory" / "2026-05-01-0912.md"
+    note.parent.mkdir()
+    note.write_text(head + turn.format("first") + turn.format("last"), encoding="utf-8")
+    assert _merged_of(tmp_path) == []
 
 
 COST = "## Cost\n- The joiner asks 900 euros for it, scaffold and all\n\n"
@@ -175,7 +195,14 @@ def test_what_an_entry_of_a_stamped_log_says_stays_in_it(tmp_path):
     )
     log = "".join(f"- timestamp: 2026-05-01T0{n}:00:00Z\n{passed}\n" for n in (1, 2, 3))
     assert _merged(tmp_path, pump_log=f"# Pumps\n\n{log}") == []
-    assert len(_merged(tmp_path / "other", pumps=f"# Pumps\n\n{passed}- oil\n{passed}")) == 1
+    said = f"# Pumps\n\n{passed[2:]}\n- oil\n\n{passed[2:]}"
+    assert len(_merged(tmp_path / "other", pumps=said)) == 1
+
+
+def test_items_of_one_list_that_read_alike_may_each_be_another(tmp_path):
+    due = "- a bill of the harbour yard for tiles that came by ship, number INV-2026..., is still open\n"
+    assert _merged(tmp_path, d_2026_05_01=f"# 2026-05-01\n\n## Bills\n\n{due * 3}") == []
+    assert _merged(tmp_path, bills=f"# Bills\n\n{due}- one is paid\n{due}") == []
 
 
 def test_a_file_that_another_line_names_is_another_thing(tmp_path):
@@ -281,7 +308,7 @@ def test_a_line_of_a_log_belongs_to_the_entry_above_it(tmp_path):
     proof = "- tail -n 20 /srv/pump-house/logs/what-the-keeper-wrote-down-this-week.md\n"
     log = "".join(f"[0{n}:00] Round\n{proof}- gauge {n}\n\n" for n in (1, 2, 3))
     assert _merged(tmp_path, d_2026_05_01=f"# 2026-05-01\n\n{log}") == []
-    twice = f"# 2026-05-02\n\n{proof}- gauge 1\n{proof}"
+    twice = f"# 2026-05-02\n\n{proof[2:]}\n- gauge 1\n\n{proof[2:]}"
     assert len(_merged(tmp_path / "other", d_2026_05_02=twice)) == 1
 
 

@@ -37,7 +37,8 @@ def _in_file(of: pl.DataFrame, where: str, code: str) -> pl.DataFrame:
     copies = copies.drop_nulls("_of")
     keepers = of.select("scope", _of="origin", keeper="id")
     found = copies.join(keepers, on=["scope", "_of"], how="left", maintain_order="left")
-    whole = (pl.col("_free") & pl.col("keeper").is_not_null()).all().over("scope", "path")
+    turn = (pl.col("role") == "session") & (code == "merge.apart")  # it may be half of one
+    whole = (pl.col("_free") & pl.col("keeper").is_not_null() & ~turn).all().over("scope", "path")
     return found.filter(whole).select("id", "keeper", code=pl.lit(code))
 
 

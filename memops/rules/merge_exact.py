@@ -20,6 +20,7 @@ from memops.schema import native
 
 _SENTENCE = 40  # bytes; what is shorter in a day's notes is that section's, as "all is well"
 _TO_FILL = r"(?m)^\s*\[[^\]\n]{3,}\]\s*$"  # of a form, which asks the same of several things
+_ITEM = r"^\s*(?:[-*+•]|\d+[.)])\s"
 _OWN = ("claim", "event")
 """Forms whose text says what it is about, as far as anything does."""
 
@@ -30,9 +31,10 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     A capital, an accent or a mark inside a sentence may tell names, values and words apart (Word and
     word, -3 and 3), so texts that differ in one are left for `memops records duplicates` to list. Of
     documents, what is short or has no subject of its own (a value with its label, a table, code) is the
-    same only under one heading, and an event only if it is of one moment. A brief turn of a
-    conversation is that conversation's. What a document holds again as a whole goes
-    whole (`memops.judge.repeated`).
+    same only under one heading, and an event only if it is of one moment. Items of one
+    list that read alike may each be another thing, shortened: they stay. A brief turn of a
+    conversation is that conversation's. What a document holds again as a whole goes whole
+    (`memops.judge.repeated`).
     """
     fresh = ctx.at_rest()
     live = counted(records)
@@ -55,6 +57,9 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     held = said.filter(told & (pl.col("_spelt") != ""))
     keys = ("_form", "_about", "_moment", "_tags", "form")
     twice = repeated(held, *keys).with_columns(group=pl.struct(*keys))
+    listed = placed() & native("prefix").str.contains(_ITEM)
+    siblings = pl.len().over("scope", "group", "block") > 1
+    twice = twice.filter(~(listed & siblings).fill_null(False))
     curated = placed() & pl.col("role").is_in(KEPT)
     nth = curated.cum_sum().over("scope", "group")
     twice = twice.sort("id").filter(~(curated & pl.col("_long")) | (nth == 1))
