@@ -15,7 +15,7 @@ LINES, BYTES = 3, 120
 LONG_LINES, LONG_BYTES = 20, 1000
 """What a stretch of sections holds at least that nobody writes twice on end on purpose."""
 APART_LINES, APART_BYTES = 6, 300
-"""The same where other things stand between, under the very same headings."""
+"""What several sections on end hold at least that stand again farther off."""
 _RULE = re.compile(r"\s{0,3}([-*_])(?:\s*\1){2,}\s*$")
 _MARKS = re.compile(r"[\W_]+")
 
@@ -139,7 +139,9 @@ def apart(
         ]  # fmt: skip
         lines = {n: held for nth in whole for n, held in zip(said[nth], said[of[nth]], strict=True)}
         size = sum(len(texts[n].encode("utf-8", "replace")) for n in lines)
-        if len(lines) >= APART_LINES and size >= APART_BYTES:
+        several = end - begin > 1  # one alone may be meant again: a checklist, a refrain
+        least = (APART_LINES, APART_BYTES) if several else (LONG_LINES, LONG_BYTES)
+        if len(lines) >= least[0] and size >= least[1]:
             out |= lines
     return out
 

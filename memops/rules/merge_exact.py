@@ -58,8 +58,8 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     keys = ("_form", "_about", "_moment", "_tags", "form")
     twice = repeated(held, *keys).with_columns(group=pl.struct(*keys))
     listed = placed() & native("prefix").str.contains(_ITEM)
-    siblings = pl.len().over("scope", "group", "block") > 1
-    twice = twice.filter(~(listed & siblings).fill_null(False))
+    beside = pl.len().over("scope", "group", "block") > 1
+    twice = twice.filter(~(listed & beside).fill_null(False))
     curated = placed() & pl.col("role").is_in(KEPT)
     nth = curated.cum_sum().over("scope", "group")
     twice = twice.sort("id").filter(~(curated & pl.col("_long")) | (nth == 1))
