@@ -104,62 +104,6 @@ def test_other_people_places_and_things_are_no_conflict(a, b):
     assert not opposed(a, b)
 
 
-WINDOWS = st.permutations(["second", "minute", "hour", "day", "week", "month"])
-STATES = st.sampled_from(
-    [
-        ("The kiln is on at {}", "The kiln is off at {}"),
-        ("At {} the hall is locked", "At {} the hall is unlocked"),
-        ("The lobby is dark at {}", "The lobby is bright at {}"),
-        ("The ferry office is open at {}", "The ferry office is closed at {}"),
-        ("{}窑炉开着", "{}窑炉关着"),
-        ("大厅{}很暗", "大厅{}很亮"),
-    ]
-)
-THINGS = st.sampled_from(
-    ["The outage report is {}", "Outage report: {}", "The delivery note is {}", "故障单是{}"]
-)
-
-
-@settings(deadline=None, max_examples=60)
-@given(WINDOWS, st.tuples(st.integers(2, 99), st.integers(100, 9000)))
-def test_a_rate_of_one_window_is_no_conflict_with_one_of_another(windows, counts):
-    for said in ("The gateway is capped at {} calls per {}", "The press makes {} lids a {}"):
-        a, b = (said.format(*told) for told in zip(counts, windows[:2], strict=True))
-        assert not opposed(a, b) and not opposed(b, a)
-
-
-@settings(deadline=None, max_examples=80)
-@given(STATES, st.lists(st.integers(1, 23), min_size=2, max_size=2, unique=True))
-def test_what_is_so_at_one_time_of_day_is_no_conflict_with_what_is_at_another(states, hours):
-    a, b = (said.format(f"{hour}:05") for said, hour in zip(states, hours, strict=True))
-    assert not opposed(a, b) and not opposed(b, a)
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    THINGS,
-    st.lists(
-        st.from_regex(r"[A-Z]{1,3}-[1-9]\d{2,4}", fullmatch=True),
-        min_size=2,
-        max_size=2,
-        unique=True,
-    ),
-)
-def test_the_identifiers_of_two_things_are_no_conflict(said, codes):
-    a, b = map(said.format, codes)
-    assert not opposed(a, b) and not opposed(b, a)
-
-
-def test_a_changed_time_rate_or_identifier_of_one_thing_is_a_conflict():
-    assert opposed("The kiln starts at 9:00", "The kiln starts at 11:00")
-    assert opposed(
-        "The gateway is capped at 50 calls per minute",
-        "The gateway is capped at 80 calls per minute",
-    )
-    assert opposed("My plate is KX19ABC", "My plate is MV20DEF")
-    assert opposed("The outage report is R-104", "The outage report is now R-207")
-
-
 @pytest.mark.parametrize(
     ("name", "n", "changed", "same"), [("changes", 290, 0.65, 0.5), ("strangers", 200, 0.55, 0.44)]
 )

@@ -32,7 +32,7 @@ def opposes() -> pl.Expr:
     slot = _NO_VALUE | of_one_slot()
     placed = neither("circumstances") & (c("numbered_differ") == 0)
     alike = placed & neither("owner")
-    return pl.when(_comparable()).then(
+    return (
         pl.when(agree & lasting() & ~twins() & (_valued() | _filled())).then(pl.lit("value"))
         .when((alike | _within_name()) & lasting() & slot & _equated()).then(pl.lit("value"))
         .when(agree & _opposite()).then(pl.lit("opposite"))
@@ -42,19 +42,6 @@ def opposes() -> pl.Expr:
         .when(_kinds() & slot & ((agree & _changed()) | (alike & _realigned()))).then(pl.lit("changed"))
         .when(alike & _ended()).then(pl.lit("denied"))
     )  # fmt: skip
-
-
-def _comparable() -> pl.Expr:
-    """Both tell of one dimension, one thing and one time, or one says that something changed.
-
-    A rate a minute says nothing of one a day, an identifier names another thing (unless everybody
-    has one of what it is), and what is so at one time of day need not be so at another: there the
-    time itself must be all that differs.
-    """
-    said = (c("copular_a") == 0) & (c("verbless") == 0)
-    thing = (c("idents_differ") == 0) | (c("sole_same") >= 1) | said
-    moment = (c("times_differ") == 0) | (_valued() & (c("opposites") == 0))
-    return turned() | ((c("figures_differ") == 0) & thing & moment)
 
 
 def _valued() -> pl.Expr:

@@ -54,7 +54,7 @@ ALIGNED = (
 )  # fmt: skip
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
-    "content", "values", "near", "rounded", "kinds", "figures", "numbered", "current", "sides", "others", "states",
+    "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states",
     "wide",
     "stated", "head", "left", "statements", "around", "denials", "worded", "scopes", "small", "loosely", "verbal",
     "timeless", "ended", "endings", "amounts", "denied", "who", "acted", "passive",
@@ -194,10 +194,6 @@ def _sets(
         )
         for row, found in enumerate(values)
     )
-    figures = (
-        (row, [v.kind for v in found if re.search(r"\d", v.form)])
-        for row, found in enumerate(values)
-    )
     exact = union(said.keys(said.kinds("value")), keys_of(forms, t.items))
     framed = frame(t, opposed(t))
     concepts = said.keys(said.solid)
@@ -211,7 +207,6 @@ def _sets(
         "near": union(exact, keys_of(near, t.items)),
         "rounded": keys_of(rounded, t.items),
         "kinds": mapped(exact, t.items, lambda item: item.split("=")[0]),
-        "figures": keys_of(figures, t.items),
         "current": union(framed["open"], exact),
     }  # fmt: skip
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from memops.ordered import distinct, place_in
 from memops.statements.cues import MARKS
-from memops.statements.reading import FAMILIES, code_of_item
+from memops.statements.reading import FAMILIES
 from memops.statements.taken import counted, spread_out, taken_apart
 
 Ints = Any
@@ -34,7 +34,6 @@ class Readings:
     rows: dict[str, Any]
     weights: Any
     kinds: Any
-    named: Any
     marks: dict[str, Any]
 
     def shared(self, one: str, other: str, a: Ints, b: Ints, weighted: bool = False) -> Any:
@@ -62,16 +61,6 @@ class Readings:
             agreed = agreed.multiply((self.rows["values"][at] @ self.kinds) > 0)
         return np.asarray(agreed.sum(axis=1)).ravel()
 
-    def other(self, kind: str, a: Ints, b: Ints) -> Any:
-        """Return for each pair whether both hold values of a kind, and no such value is in both."""
-        of = self.kinds[:, self.named == code_of_item(kind)].sum(axis=1)
-        values = self.rows["values"]
-        held = [
-            np.asarray(rows @ of).ravel()
-            for rows in (values[a], values[b], values[a].multiply(values[b]))
-        ]
-        return (held[0] > 0) & (held[1] > 0) & (held[2] == 0)
-
     def size(self, family: str, at: Ints, weighted: bool = False) -> Any:
         """Return how many items the family holds for each text."""
         rows = self.rows[family]
@@ -95,7 +84,7 @@ def readings(taken: pl.DataFrame, held: pl.DataFrame, texts: int) -> Readings:
     counts[place_in(vocabulary, known["code"].to_numpy())] = known["held"].to_numpy()
     weights = np.log1p(texts / (1.0 + counts))
     marks = {name: taken[name].to_numpy() for name in MARKS}
-    return Readings(rows, weights, *_kinds(taken, vocabulary), marks)
+    return Readings(rows, weights, _kinds(taken, vocabulary), marks)
 
 
 def read_all(texts: Sequence[str]) -> Readings:
@@ -109,8 +98,8 @@ def _count(rows: Any) -> Ints:
     return np.diff(rows.indptr).astype(np.float32)
 
 
-def _kinds(taken: pl.DataFrame, vocabulary: Any) -> tuple[Any, Any]:
-    """A matrix from values (`time=10:00`) to their kinds, and the code of each kind."""
+def _kinds(taken: pl.DataFrame, vocabulary: Any) -> Any:
+    """A matrix from values (`time=10:00`) to their kinds."""
     from scipy.sparse import csr_matrix
 
     pairs = (
@@ -124,9 +113,8 @@ def _kinds(taken: pl.DataFrame, vocabulary: Any) -> tuple[Any, Any]:
     kinds = pairs["kind"].unique().sort()
     at = place_in(vocabulary, pairs["value"].to_numpy())
     columns = np.searchsorted(kinds.to_numpy(), pairs["kind"].to_numpy())
-    shape = (max(1, len(vocabulary)), kinds.len())
-    ones = np.ones(pairs.height, np.float32)
-    return csr_matrix((ones, (at, columns)), shape=shape), kinds.to_numpy()
+    shape = (max(1, len(vocabulary)), max(1, kinds.len()))
+    return csr_matrix((np.ones(pairs.height, np.float32), (at, columns)), shape=shape)
 
 
 def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
@@ -212,8 +200,6 @@ def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         both = r.shared(name, name, a, b)
         out[f"{name}_a"], out[f"{name}_b"] = r.size(name, a) - both, r.size(name, b) - both
     out["verbless"] = np.minimum(r.size("verbs", a), r.size("verbs", b)) == 0
-    out["figures_differ"] = r.apart("figures", a, b)
-    out["times_differ"], out["idents_differ"] = (r.other(kind, a, b) for kind in ("time", "ident"))
     out["measured_same"] = r.shared("measured", "measured", a, b)
     return out | {f"{name}_differ": r.apart(name, a, b) for name in ("measured", "order")}
 

@@ -121,9 +121,6 @@ def _split(
     parts = _date if kind == "date" else _amount
     first, *rest = _turned_round(Value(0, 0, kind, form, grain, converted, written))
     told = [*parts(kind, first)]
-    if kind == "frequency" and form[0] in "<>" and written:  # a limit of its own for each time
-        every, unit = form.split()[-2:]
-        told.append(("per", f"{number(round(float(every) * written))} {unit}"))
     near = [part for other in rest for part in parts(kind, other) if part not in told]
     other = [*_weighed(kind, form, written)]
     version = re.fullmatch(r"v(\d+(?:\.\d+)?)", form) if kind == "version" else None

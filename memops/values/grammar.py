@@ -31,8 +31,6 @@ class Found(NamedTuple):
     end: int = -1
     half: bool = False
     """Whether a time may be of either half of the day."""
-    often: float | None = None
-    """How often something is within the time that a frequency names."""
 
 
 class Span:

@@ -152,7 +152,7 @@ def _value(found: Found, high: Found | None, span: Found, line: Line) -> Value:
     written = (
         found.amount.value
         if found.amount is not None and found.amount.high is None and high is None
-        else found.often
+        else None
     )
     return Value(
         line.starts[begin],

@@ -190,7 +190,7 @@ def _often_told(span: Span) -> list[Found] | None:
         return [scalar("number rate", num, f"/{per(unit)}")]
     family = "mo" if unit.kind == "months" else "s"
     told = f"every {number(unit.factor / num.value)} {family}"
-    return [Found("frequency", told, often=num.value)]
+    return [Found("frequency", told)]
 
 
 def _ranged(span: Span, at: int) -> bool:

@@ -41,7 +41,7 @@ def _often(span: Span) -> list[Found] | None:
         every = 0.5
     found = _interval(span, every / count if count else 0.0)
     bound = str(span.get("b", "bound_before") or "")
-    return found and [one._replace(form=bound + one.form, often=count) for one in found]
+    return found and [one._replace(form=bound + one.form) for one in found]
 
 
 def _each_and_half(span: Span) -> list[Found] | None:

@@ -30,7 +30,7 @@ class Value(NamedTuple):
     converted: bool = False
     """Whether it was written in another system than the one in which its kind prints."""
     written: float | None = None
-    """The number that was written, in the unit that was written; of a frequency, how often in its time."""
+    """The number that was written, in the unit that was written."""
     gaps: tuple[Gap, ...] = ()
 
     def pieces(self) -> Iterator[tuple[int, int]]:
