@@ -20,7 +20,7 @@ from memops.judge.candidates.similarity import nothing as nothing_near
 from memops.judge.candidates.sought import Sought
 from memops.judge.comparing import verdicts
 from memops.plan import outcome
-from memops.policy import Policy
+from memops.policy import Candidates, Policy
 from memops.rules import RULES, propose
 from memops.rules.redact_secrets import redact_secrets
 from memops.schema import conform, from_rows, instant
@@ -145,7 +145,7 @@ def test_no_pair_is_looked_for_again_of_an_unchanged_store(memops, store, monkey
 def test_what_pairs_are_is_made_anew_under_another_policy(memops, store):
     ops(memops, store)
     before = {*(memops.state / "readings").rglob("pairs-*")}
-    (memops.folder / "memops.toml").write_text("[policy.candidates]\nnearest = 9\n")
+    (memops.folder / "memops.toml").write_text("[policy.candidates]\njaccard = 0.9\n")
     after = ops(memops, store)
     assert before.isdisjoint((memops.state / "readings").rglob("pairs-*"))
     shutil.rmtree(memops.state / "readings")
@@ -236,29 +236,34 @@ WORDS = ["depot", "opens", "at seven", "Ines", "runs", "box 40", "not", "仓库�
 PARTS = st.tuples(st.sampled_from("ab"), st.lists(st.sampled_from(WORDS), min_size=1, max_size=6))
 
 
-def searched(kept, said):
+def searched(kept, said, limits):
     rows = sorted(said)
     columns = {"scope": [s for s, _ in rows], "text": [" ".join(t) for _, t in rows]}
     table = pl.DataFrame(columns, dict.fromkeys(columns, pl.String))
     table = table.with_row_index("statement")
-    ctx = Context(now=datetime(2026, 6, 1, tzinfo=UTC))
-    search = Sought(kept, table, pl.Series("hash", hashes(table["text"].to_list()), pl.Binary))
+    ctx = Context(now=datetime(2026, 6, 1, tzinfo=UTC), policy=Policy(candidates=limits))
+    search = Sought(
+        kept, table, pl.Series("hash", hashes(table["text"].to_list()), pl.Binary), limits
+    )
     parts = [pairs for _, pairs in candidates_in_parts(table, ctx, search)]
     return pl.concat([nothing_near(), *parts])
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(st.lists(PARTS, max_size=12), min_size=2, max_size=4))
+@given(
+    st.lists(st.lists(PARTS, max_size=12), min_size=2, max_size=4), st.sampled_from([1, 4, 10**6])
+)
 def test_a_search_that_knows_the_one_before_finds_what_one_that_does_not_would(
-    tmp_path_factory, nights
+    tmp_path_factory, nights, exact
 ):
     """Whatever was added, taken away or said again since, in this plan or an earlier night."""
     folder = tmp_path_factory.mktemp("readings")
-    for said in nights:
-        kept, anew = Remembered(folder), searched(None, said)
-        assert searched(kept, said).equals(anew)
-        assert searched(kept, said[1:]).equals(searched(None, said[1:]))
-        assert searched(kept, said).equals(anew)
+    for nth, said in enumerate(nights):
+        limits = Candidates(exact=exact, jaccard=0.5 if nth % 3 == 2 else 0.7)
+        kept, anew = Remembered(folder), searched(None, said, limits)
+        assert searched(kept, said, limits).equals(anew)
+        assert searched(kept, said[1:], limits).equals(searched(None, said[1:], limits))
+        assert searched(kept, said, limits).equals(anew)
         kept.keep()
     assert len([*folder.glob("sought-*")]) <= 1
 

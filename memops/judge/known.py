@@ -48,7 +48,7 @@ class Known:
     def __init__(
         self, kept: Remembered, table: pl.DataFrame, said: pl.Series, policy: Policy
     ) -> None:
-        self.kept, self.table = kept, table
+        self.kept, self.table, self.limits = kept, table, policy.candidates
         self.name = f"pairs-{_digest(table, policy)}"
         self.said, self.silent = said, list[pl.DataFrame]()
         kept.passed.append(said)
@@ -69,7 +69,7 @@ class Known:
 
     def sought(self) -> Sought:
         """Return a search among the statements, which takes what the one before found of them."""
-        return Sought(self.kept, self.table, self.said)
+        return Sought(self.kept, self.table, self.said, self.limits)
 
     def quiet(self, a: Array, b: Array) -> Array:
         """Return of which pairs (a, b) it is known that nothing comes, whatever other texts there are."""

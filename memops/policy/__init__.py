@@ -147,6 +147,11 @@ class Candidates(Section):
     postings: Count = setting(
         400, "most statements that a term may find; two commoner terms together find others"
     )
+    jaccard: Share = setting(0.7, "similarity of tokens from which statements are compared anyway")
+    exact: Count = setting(
+        200_000,
+        "statements of a scope up to which that search is exact; beyond, it goes by MinHash",
+    )
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
     <folder>/texts-<recipe>-<digest>.parquet        hash (of the text), and what it was taken apart into
     <folder>/pairs-<of>-<recipe>-<digest>.parquet   pairs of a store's statements of which something comes
     <folder>/quiet-<recipe>-<digest>.parquet        those of which nothing comes (`memops.judge.known`)
-    <folder>/sought-<recipe>-<digest>.parquet       each text's terms (`memops.judge.candidates.sought`)
+    <folder>/sought-<of>-<recipe>-<digest>.parquet  each statement's tokens and terms (`memops.judge.candidates.sought`)
     <folder>/places-<of>-<recipe>-<digest>.parquet  hash (of a text), and places in it (`Remembered.places`)
     <folder>/clean-<of>-<recipe>-<digest>.parquet   hashes of texts without a secret (`memops.safety.looked`)
 
@@ -125,7 +125,7 @@ class Remembered:
             )
             every = pl.concat([*self.asked, self.known.filter(passed)])
             new[_TEXTS] = every.unique("hash", keep="first").sort("hash")
-        found = () if self.tables else ("sought", "quiet")
+        found = () if self.tables else ("sought-*", "quiet")
         wanted = {
             path
             for name in {_TEXTS, *found, *self.pairs, *self.found} - {*new}

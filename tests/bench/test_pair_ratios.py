@@ -1,6 +1,7 @@
-"""Duplicates and conflicts, as ratios of CPU time in one process: against comparing all with all and a Python loop.
+"""Duplicates and conflicts, as ratios of CPU time in one process: against SemHash, sparse_dot_topn and a Python loop.
 
 Run with `pytest -m slow tests/bench/test_pair_ratios.py -s -n 0`, on a machine that does nothing else.
+SemHash and sparse_dot_topn are compared with where they are installed.
 """
 
 import subprocess
@@ -13,6 +14,7 @@ import polars as pl
 import pytest
 
 from memops.context import Context
+from memops.judge.candidates.near import alike, alike_by_hashes, sets
 from memops.judge.candidates.similarity import candidates, statements
 from memops.judge.candidates.worth import combined
 from memops.judge.conflicts import judged
@@ -23,6 +25,93 @@ from tests.bench.timing import cpu
 
 pytestmark = pytest.mark.slow
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
+MANY = 100_000
+
+
+@pytest.fixture(scope="module")
+def notes():
+    return pl.Series("text", texts(MANY))
+
+
+@pytest.fixture(scope="module")
+def ours(notes):
+    """CPU seconds of tokens and of the search, token sets, and the pairs."""
+    reading, found = cpu(lambda: codes(notes))
+    search, pairs = cpu(lambda: alike(*sets(found.rows, found.codes, MANY), MANY, 0.7))
+    print(f"\n{MANY} notes: tokens {reading:.2f}, near duplicates {search:.2f} CPU-s, {len(pairs[0])} pairs")  # fmt: skip
+    return reading, search, found, pairs
+
+
+def test_near_duplicates_are_found_many_times_faster_than_by_semhash(notes, ours):
+    semhash = pytest.importorskip("semhash")
+    pytest.importorskip("model2vec")
+    reading, search, *_ = ours
+    model = static_model()
+    theirs, _ = cpu(
+        lambda: semhash.SemHash.from_records(
+            records=notes.to_list(), model=model
+        ).self_deduplicate(),
+        1,
+    )
+    print(f"\nSemHash {theirs:.1f} CPU-s: {theirs / search:.0f}x, with our tokens {theirs / (reading + search):.0f}x")  # fmt: skip
+    assert theirs / search >= 50
+
+
+def static_model():
+    """A static embedding of 256 numbers a word, made here: SemHash does the same work with any."""
+    from model2vec import StaticModel
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    trainer = trainers.WordPieceTrainer(vocab_size=20_000, special_tokens=["[UNK]", "[PAD]"])
+    tokenizer.train_from_iterator(texts(5000, seed=1), trainer)
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(tokenizer.get_vocab_size(), 256)).astype(np.float32)
+    return StaticModel(vectors=vectors, tokenizer=tokenizer)
+
+
+def test_near_duplicates_are_found_many_times_faster_than_by_sparse_dot_topn(ours):
+    library = pytest.importorskip("sparse_dot_topn")
+    from scipy.sparse import csr_matrix, diags
+
+    _, search, found, pairs = ours
+    rows, items = sets(found.rows, found.codes, MANY)
+    _, columns = np.unique(items, return_inverse=True)
+    held = np.bincount(columns)
+    weights = np.log(MANY / held)[columns]
+    tfidf = csr_matrix((weights, (rows, columns)), shape=(MANY, len(held)))
+    norms = np.sqrt(np.asarray(tfidf.multiply(tfidf).sum(axis=1)).ravel())
+    tfidf = (diags(1 / np.maximum(norms, 1e-12)) @ tfidf).tocsr().astype(np.float32)
+    other = tfidf.T.tocsr()
+    theirs, _ = cpu(lambda: library.sp_matmul_topn(tfidf, other, top_n=8, threshold=0.6), 1)
+    print(f"\nsparse_dot_topn {theirs:.1f} CPU-s: {theirs / search:.0f}x")
+    assert theirs / search >= 30
+
+
+def test_nothing_is_missed_that_comparing_all_with_all_finds():
+    from scipy.sparse import csr_matrix
+
+    n = 10_000
+    found = codes(pl.Series("text", texts(n)))
+    rows, items = sets(found.rows, found.codes, n)
+    known, columns = np.unique(items, return_inverse=True)
+    matrix = csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(n, len(known)))
+
+    def exhaustive():
+        product = (matrix @ matrix.T).tocoo()
+        size = np.bincount(rows, minlength=n)
+        share = product.data / (size[product.row] + size[product.col] - product.data)
+        keep = (share >= 0.7 - 1e-9) & (product.row < product.col)
+        return set(zip(product.row[keep].tolist(), product.col[keep].tolist(), strict=True))
+
+    theirs, expected = cpu(exhaustive, 1)
+    search, (a, b, _) = cpu(lambda: alike(rows, items, n, 0.7))
+    one, two, _ = alike_by_hashes(rows, items, n, 0.7)
+    hashed = set(zip(one.tolist(), two.tolist(), strict=True))
+    print(f"\n{len(expected)} pairs, {theirs / search:.0f}x exhaustive; by hashes {len(hashed & expected) / len(expected):.4f} of them")  # fmt: skip
+    assert set(zip(a.tolist(), b.tolist(), strict=True)) == expected
+    assert hashed <= expected and len(hashed) >= 0.99 * len(expected)
 
 
 def test_candidates_hold_nearly_all_pairs_that_judging_all_with_all_would_find():

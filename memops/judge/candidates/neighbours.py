@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from memops.judge.candidates.termsets import bits_of
+from memops.judge.candidates.near import held_in
 from memops.language.codes import numbered
 from memops.ordered import distinct
 from memops.policy import Candidates
@@ -53,31 +53,6 @@ def weighed(rows: Array, items: Array, n: int, whole: int) -> Terms:
     norm = np.sqrt(np.maximum(added(held, weight**2), 1e-12))
     worth = np.maximum(added(held, rarity), 1e-9)
     return Terms(held, weight, rarity, np.diff(held.indptr), norm, worth)
-
-
-def held_in(rows: Array, items: Array, n: int) -> tuple[Any, Array]:
-    """Return the n sets (`sets`) as sparse rows of ones, and the item of each column.
-
-    What stands above an item's bits tells items apart too, and must be the same throughout a row.
-    """
-    from scipy.sparse import csc_matrix
-
-    low = np.uint64(64 - bits_of(n))
-    apart = np.zeros(n, np.uint64)
-    apart[rows] = items >> np.uint64(bits_of(n))
-    key = (items << low) | rows.astype(np.uint64)
-    key.sort()
-    row = (key & ((np.uint64(1) << low) - np.uint64(1))).astype(np.int32)
-    key >>= low
-    group = apart[row]
-    first = np.flatnonzero(
-        np.r_[True, (key[1:] != key[:-1]) | (group[1:] != group[:-1])][: len(key)]
-    )
-    known = key[first]
-    del key, group
-    begin = np.append(first if len(first) else [0], len(row))
-    ones = np.ones(len(row), np.float32)
-    return csc_matrix((ones, row, begin), shape=(n, len(begin) - 1)).tocsr(), known
 
 
 def added(held: Any, values: Array) -> Array:

@@ -1,11 +1,12 @@
 """Similarity: which statements are worth comparing, found without comparing all with all.
 
 A statement is a text that stands in a scope, however many records repeat it. Worth comparing are
-neighbours by the rarer of their terms (`neighbours`), and those that an encoder places near each
-other if the policy names one (`neighbours_dense`); the work grows with the number of statements,
-not with its square. Each pair carries the three signals: Jaccard on terms, cosine of TF-IDF vectors
-of terms, or of the encoder's vectors where that is higher, and BM25 normalised by what a statement
-scores against itself.
+statements of which most tokens agree (`near`, exact), those that are neighbours by the rarer of
+their terms (`neighbours`), and those that an encoder places near each other if the policy names
+one (`neighbours_dense`); the work grows with the number of statements, not with its square. Each
+pair carries the three signals: Jaccard on terms, cosine of TF-IDF vectors of terms, or of the
+encoder's vectors where that is higher, and BM25 normalised by what a statement scores against
+itself.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,10 +20,10 @@ from memops.context import Context
 from memops.heap import given_back
 from memops.judge.candidates.neighbours import Terms, added, neighbours, weighed
 from memops.judge.candidates.neighbours_dense import dense_neighbours
-from memops.judge.candidates.sought import Sought
+from memops.judge.candidates.sought import Found, Sought
 from memops.judge.places import about, own_subject, stating, telling
 from memops.language.text import folded
-from memops.ordered import distinct, within
+from memops.ordered import distinct, once, within
 from memops.policy import Candidates
 from memops.schema import LIVE, PLACE
 
@@ -77,9 +78,10 @@ def statements(records: pl.DataFrame, ctx: Context) -> Statements:
 def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the pairs of statements worth comparing, as PAIRS.
 
-    For each statement the nearest `candidates.nearest` by cosine that reach `candidates.cosine`; of
-    these, pairs that share `candidates.shared` of the shorter one's terms, all but
-    `candidates.apart`. Nothing crosses scopes.
+    Pairs of at least `candidates.jaccard`, and for each statement the nearest
+    `candidates.nearest` by cosine that reach `candidates.cosine`; of these, pairs that share
+    `candidates.shared` of the shorter one's terms, all but `candidates.apart`. Nothing crosses
+    scopes.
     """
     table = statements(records, ctx).table
     found = candidates_in_parts(table, ctx, unkept(table, ctx))
@@ -88,7 +90,7 @@ def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 def unkept(table: pl.DataFrame, ctx: Context) -> Sought:
     """Return a search among statements of which nothing is known, or kept."""
-    return Sought(None, table, pl.Series())
+    return Sought(None, table, pl.Series(), ctx.policy.candidates)
 
 
 def candidates_in_parts(
@@ -97,14 +99,14 @@ def candidates_in_parts(
     """Yield some whole scopes after the other, with their pairs, so that memory stays bounded."""
     dense = dense_neighbours(table, ctx)
     for part in whole_scopes(table, PART):
-        terms = sought.terms(part)
+        found = sought.among(part)
         if part.height >= _MANY:
             given_back()
         close = beside(dense, part)
         limits = ctx.policy.candidates
-        pairs = near(part, terms, table.height, limits, dense=close, spare=spare)
+        pairs = near(part, found, table.height, limits, dense=close, spare=spare)
         pairs = pairs.sort("a", "b")
-        del terms
+        del found
         if part.height >= _MANY:
             given_back()
         yield part, pairs
@@ -122,7 +124,7 @@ def whole_scopes(table: pl.DataFrame, size: int) -> list[pl.DataFrame]:
 
 def near(
     table: pl.DataFrame,
-    held: tuple[Any, Any],
+    found: Found,
     whole: int,
     limits: Candidates,
     dense: pl.DataFrame | None = None,
@@ -130,18 +132,20 @@ def near(
 ) -> pl.DataFrame:
     """Return the pairs of some scopes' statements that are worth comparing, with their signals.
 
-    `table` is of whole scopes, `held` the terms of its texts; `whole` statements are in the store. `dense`
+    `table` is of whole scopes, `found` of its texts; `whole` statements are in the store. `dense`
     are pairs that an encoder places near. Of those that may be spared (`Spare`) only so many come
     that each statement of which one is read has one.
     """
-    n = table.height
+    n, scopes = table.height, table["scope"]
     if n < 2:
         return nothing()
     close = _placed(dense, table)
-    terms = weighed(*held, n, whole)
-    a, b = neighbours(terms, limits, whole)
-    key = distinct(np.concatenate([a * n + b, close[0] * n + close[1]]))
-    a, b = key // n, key % n
+    pairs = [close[:2], found.near]
+    terms = weighed(*found.terms, n, whole)
+    pairs.append(neighbours(terms, limits, whole))
+    a, b = _united(pairs, n)
+    scope = scopes.rank("dense").to_numpy()
+    a, b = a[scope[a] == scope[b]], b[scope[a] == scope[b]]
     place = table["statement"].to_numpy()
 
     def told(at: Any) -> pl.DataFrame:
@@ -225,10 +229,34 @@ def statements_of(records: pl.DataFrame, ctx: Context) -> Statements:
     return Statements(table, members.select("id", "statement"))
 
 
+def _joined(pairs: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    none = (np.empty(0, np.int64),) * 2
+    a, b = (np.concatenate(side) for side in zip(none, *pairs, strict=True))
+    return a, b
+
+
+def _united(pairs: list[tuple[Any, Any]], n: int) -> tuple[Any, Any]:
+    """All pairs in order, each once; takes them off the list, as they are many."""
+    keys = [np.empty(0, np.int64)]
+    while pairs:
+        keys.append(_key(*pairs.pop(), n))
+    key = np.concatenate(keys)
+    keys.clear()
+    key.sort()
+    key = once(key)
+    return key // n, key % n
+
+
+def _key(a: Any, b: Any, n: int) -> Any:
+    key = a * np.int64(n)
+    key += b
+    return key
+
+
 def _placed(dense: pl.DataFrame | None, table: pl.DataFrame) -> Any:
     """Places and cosines of the dense pairs."""
     if dense is None:
-        return (np.empty(0, np.int64),) * 2 + (np.empty(0),)
+        return (*_joined([]), np.empty(0))
     a, b = (table["statement"].search_sorted(dense[side]).to_numpy() for side in ("a", "b"))
     return a.astype(np.int64), b.astype(np.int64), dense["cosine"].to_numpy()
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from memops.judge.candidates.near import bits_of, sets
 from memops.language.codes import LONE, Codes, code_of, numbered
 from memops.language.lexicon import lexicon
 from memops.language.vocabulary import words
-from memops.ordered import once
 
 Array = Any
 _GRAMMAR = ("function", "negation", "quantifier", "change")
@@ -34,6 +34,15 @@ class Known(NamedTuple):
     silent: Array
     alone: Array
     relates: Array
+
+
+def term_sets(found: Codes, scopes: pl.Series) -> tuple[Array, Array]:
+    """Return (rows, items) of the term sets, as `near.sets`; terms of scopes are apart.
+
+    `found` holds the codes of the texts, Han characters by themselves too. Items are in the order
+    of scopes first, so what is made of a scope is the same whichever scopes are beside it.
+    """
+    return tagged(untagged(found, len(scopes)), scopes)
 
 
 def untagged(found: Codes, n: int) -> tuple[Array, Array]:
@@ -148,24 +157,3 @@ def _wider() -> tuple[Array, Array]:
     pairs = np.array([(number[low], number[high]) for low, high in _broader()], np.uint64)
     pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
     return pairs[:, 0], pairs[:, 1]
-
-
-def sets(rows: Array, codes: Array, n: int) -> tuple[Array, Array]:
-    """Return (rows, items) of the n sets that entries make up, sorted by row, each item once.
-
-    Row and item share 64 bits, so a million sets leave 44 of a code's bits to tell items apart.
-    """
-    bits = np.uint64(bits_of(n))
-    key = rows.astype(np.uint64)
-    key <<= bits
-    key |= codes >> (np.uint64(64) - bits)
-    key.sort()
-    key = once(key)
-    row = (key >> bits).view(np.int64)
-    key &= np.uint64((1 << int(bits)) - 1)
-    return row, key
-
-
-def bits_of(n: int) -> int:
-    """Return how many bits of a code are left beside a row's number."""
-    return 64 - max(20, int(n).bit_length())

@@ -1,13 +1,21 @@
+from functools import partial
+from itertools import combinations
+
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.judge.candidates.termsets import tagged, untagged
+from memops.judge.candidates.near import alike, alike_by_hashes, alike_to, sets
+from memops.judge.candidates.sought import near_pairs, sets_of
+from memops.judge.candidates.termsets import term_sets
 from memops.language.codes import code_of, codes
 from memops.language.text import tokens
 from memops.ordered import place_in
+from memops.policy import Candidates
+from memops.statements.taken import flat
+from tests.bench.corpus import texts
 
 TEXTS = st.lists(st.text("ab c's1京都大学 .!\nÄＡé", max_size=12), max_size=6)
 
@@ -60,8 +68,57 @@ def test_a_code_is_found_where_a_search_finds_it_however_codes_are_spread(listed
         assert place_in(held, wanted).tolist() == np.searchsorted(held, wanted).tolist()
 
 
-def term_sets(found, scopes):
-    return tagged(untagged(found, len(scopes)), scopes)
+def exhaustive(members, least):
+    """Every pair, by Python sets."""
+    return {
+        (i, j): len(a & b) / len(a | b)
+        for (i, a), (j, b) in combinations(enumerate(members), 2)
+        if a | b and len(a & b) / len(a | b) >= least - 1e-9
+    }
+
+
+def found_by(search, members, least):
+    rows = np.repeat(np.arange(len(members)), [len(m) for m in members])
+    items = np.array([x for m in members for x in m], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    a, b, share = search(*sets(rows, items, len(members)), len(members), least)
+    return dict(zip(zip(a.tolist(), b.tolist(), strict=True), share.tolist(), strict=True))
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(st.sets(st.integers(1, 14), max_size=9), max_size=14),
+    st.sampled_from([0.3, 0.5, 0.7, 0.9, 1.0]),
+)
+def test_the_prefix_filter_finds_exactly_what_comparing_all_with_all_finds(members, least):
+    assert found_by(alike, members, least) == pytest.approx(exhaustive(members, least))
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(st.tuples(st.booleans(), st.sets(st.integers(1, 14), max_size=9)), max_size=14),
+    st.sampled_from([0.3, 0.5, 0.7, 1.0]),
+)
+def test_what_is_near_some_sets_is_found_without_what_is_near_others(told, least):
+    some, members = np.array([one for one, _ in told], bool), [held for _, held in told]
+    search = partial(alike_to, some)
+    every = exhaustive(members, least)
+    wanted = {pair: share for pair, share in every.items() if some[[*pair]].any()}
+    assert found_by(search, members, least) == pytest.approx(wanted)
+
+
+def test_near_duplicates_among_notes_in_two_languages_are_all_found():
+    found = codes(pl.Series(texts(700, seed=3)))
+    rows, items = sets(found.rows, found.codes, 700)
+    members = [set(items[rows == n].tolist()) for n in range(700)]
+    expected = exhaustive(members, 0.7)
+    a, b, share = alike(rows, items, 700, 0.7)
+    assert len(expected) > 40
+    assert dict(
+        zip(zip(a.tolist(), b.tolist(), strict=True), share.tolist(), strict=True)
+    ) == pytest.approx(expected)
+    hashed = alike_by_hashes(rows, items, 700, 0.7)
+    pairs = set(zip(hashed[0].tolist(), hashed[1].tolist(), strict=True))
+    assert pairs <= set(expected) and len(pairs) >= 0.98 * len(expected)
 
 
 def test_terms_are_concepts_across_languages_and_grammar_is_none():
@@ -88,3 +145,25 @@ def test_terms_of_scopes_never_meet_and_keep_their_order():
         mine = rows // 3 == scope
         assert (rows[mine] - 3 * scope).tolist() == alone[0].tolist()
         assert (items[mine] & np.uint64((1 << 44) - 1)).tolist() == alone[1].tolist()
+
+
+def near(said, scopes, limits):
+    held = sets_of(codes(pl.Series(said)), pl.Series(scopes))
+    exact = np.array([scopes.count(scope) <= limits.exact for scope in scopes], bool)
+    return near_pairs(flat(held["tokens"]), exact, limits)
+
+
+@pytest.mark.parametrize("exact", [200, 40, 4])
+def test_pairs_of_one_scope_are_the_same_whatever_stands_beside_it(exact):
+    """Also where scopes are of a size that is searched by hashes."""
+    said = [f"the depot {n % 12} 仓库 opens at {n % 7} daily by rule {n % 5}" for n in range(90)]
+    scopes = ["a"] * 10 + ["b"] * 50 + ["c"] * 30
+    limits = Candidates(exact=exact)
+    a, b = near(said, scopes, limits)
+    found, at = set(zip(a.tolist(), b.tolist(), strict=True)), 0
+    for size, scope in ((10, "a"), (50, "b"), (30, "c")):
+        a, b = near(said[at : at + size], [scope] * size, limits)
+        mine = {(i, j) for i, j in found if at <= i < at + size}
+        assert mine == set(zip((a + at).tolist(), (b + at).tolist(), strict=True))
+        at += size
+    assert len(found) > 100
