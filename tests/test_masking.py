@@ -418,6 +418,16 @@ def test_a_table_is_masked_in_every_column_and_otherwise_as_it_was():
     assert masked_table(frame.head(0)).equals(frame.head(0))
 
 
+def test_where_in_a_note_a_record_stands_is_no_secret_and_any_other_origin_may_be():
+    code = "the gate code is " + "#4821"
+    table = pl.DataFrame(
+        {"origin": ["memory/2026-05-01.md#4821", code], "block": ["a.md#f1f02d46.3", code]}
+    )
+    masked = masked_table(table)
+    assert masked["origin"][0] == table["origin"][0] and masked["block"][0] == table["block"][0]
+    assert all("4821" not in masked[name][1] for name in table.columns)
+
+
 def test_a_nested_value_is_masked_in_keys_values_and_beside_what_tells():
     secret = token("x")
     said = masked_value({"password": "Blue7!river", secret: [{"text": f"use {secret}"}, 3, None]})

@@ -96,7 +96,7 @@ def _days(text: str, said: date | None) -> Iterator[_Found]:
     values = read(text)
     weekly = {value.start for value in values if value.kind == "frequency"}
     for value in values:
-        if "+" in value.form and _of_a_thing(text, value):
+        if "+" in value.form and not _firm(text.lower(), *value[:2]) and _of_a_thing(text, value):
             continue
         form = value.form.lstrip("~<>=")
         sure = form.startswith("day+") or "<" in value.form

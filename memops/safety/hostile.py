@@ -50,17 +50,17 @@ _ADDED = (
 """What the software adds to a turn: what its tags close in, notes that it quotes, paragraphs that
 its marks in brackets begin, and lines that begin as its prompts do."""
 _BEFORE = (
-    rf"<(?:{WRAPPERS})>[^<]*</(?:{WRAPPERS})>",
+    *(f"<{tag}>[^<]*</{tag}>" for tag in _BANNERS["wrappers"]),
     r"\[Untrusted [^\]\n]*\]\r?\nBEGIN_QUOTED_NOTES\r?\n```text\r?\n(?:(?:[^`\n][^\n]*)?\n)*```\r?\nEND_QUOTED_NOTES",
-    *_SENTENCES,
+    *(said for said, (_, *more) in zip(_SENTENCES, _BANNERS["whole"], strict=True) if more),
 )
 """What the software puts before a message and is known to its last word: it escapes what it quotes
-between tags, so that none stands there."""
+between tags, so that none stands there. One word alone is the agent's own answer."""
 _MESSAGE = (
-    r"\[message_id: |(?:Conversation info|Sender) \(untrusted metadata\):"
-    r"|\[[^\]\n]*\d{4}-\d\d-\d\d \d\d:\d\d[^\]\n]*\]"
+    r"(?:Conversation info|Sender) \(untrusted metadata\):"
+    r"|\[(?:mon|tue|wed|thu|fri|sat|sun) \d{4}-\d\d-\d\d \d\d:\d\d [^\]\n]{1,40}\]"
 )
-"""How a message begins that a channel brings: with its number, its sender or its time."""
+"""How a message begins that a channel brings: with its sender, or its day, time and zone."""
 _ENVELOPE = (
     r"(?m)^(?:Conversation info|Sender) \(untrusted metadata\):\n```json\n(?:[^\n]*\n)*?```\s*"
 )
