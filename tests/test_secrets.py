@@ -304,7 +304,7 @@ def test_a_key_is_masked_to_the_end_of_its_signs_and_words_beside_it_stay(key):
 
 @pytest.mark.parametrize(
     "text",
-    ["folder_token: {}", "nextPageToken: {}", "the wiki token is {}", "文档 token：{}", "上传后的链接（token: `{}`）",
+    ["图片 key:{}", "checado; token de página {}", "folder_token: {}", "nextPageToken: {}", "the wiki token is {}", "文档 token：{}", "上传后的链接（token: `{}`）",
      "cache-key = {}", "https://mail.invalid/redirect?id=4&token={}"],
 )  # fmt: skip
 def test_the_token_or_key_of_a_thing_is_its_id(text):
@@ -316,9 +316,11 @@ def test_the_token_or_key_of_a_thing_is_its_id(text):
     "text",
     ["## Passwords to change\n- Kiln7590x\n- Harbour-box42", "待更换的密码：\n- 路由器7590\n- Harbour-box42",
      "Tokens to rotate:\n- Harbour-box42\n- k8s-Kiln2-eu9x", "需要密码: pty=true → write 密码 → poll 结果", "Il corrige son mot de passe → retenter",
-     "Das Kennwort steht am Gerät, Modell Kiln!Werk 7590"],
+     "Das Kennwort steht am Gerät, Modell Kiln!Werk 7590", 'The password is in Bitwarden under "DS920 admin".', "BOT_TOKEN=ваш_токен_сюда",
+     "password: ********\nusername: kilndesk2\n(a screenshot)", "Zip code of the cabin 05672, and the gate closes at nine.",
+     "read -rsp \"Password: \" PW && printf '%s' \"$PW\"", "トークン上限は 16384、モデルは kiln-small-4-5 を使う。", "Authorization: Bearer <token>\nContent-Type: application/json"],
 )  # fmt: skip
-def test_what_is_to_be_done_with_passwords_names_none(text):
+def test_what_is_done_with_passwords_names_none(text):
     assert one(text) == text
 
 
@@ -330,6 +332,17 @@ def test_what_is_to_be_done_with_passwords_names_none(text):
         ("大门 {}，房间密码 {}", ["1566" + "86", "4573" + "16"]),
         ("seed words, in order\n1. {}\n2. {}\n3. {}\n4. {}\n5. {}\nrest elsewhere", ["ladder", "walnut", "jaguar", "shrimp", "kettle"]),
         ("Cloud API token for all zones is {}, not the old one", [RANDOM]),
+        ("Adapter, Zugangstoken: {}", [RANDOM]),
+        ("Zum Neustart die Admin-PIN ({}); danach warten", ["2406" + "9038"]),
+        ("域名 2FA 种子：{}", ["g3lq uj3s tgho" + " mpla u6z4 zhc4"]),
+        ("The portal is pia@kiln.invalid with {} as password", ["Thunder." + "Lantern.87"]),
+        ("wifi upstairs: kiln-up / {}", ["ember" + "98"]),
+        ("alias upload, storepass {}, keypass {}", ["KUiRB11" + "upzP3", "ZodCL8J" + "TzM6h"]),
+        ("toolbox login {}   # once", ["e7b3" + "09d1" * 9]),
+        ("Setup codes\n Lamp in the hall   {}\n Bridge   {}", ["314-27" + "-695", "735-71" + "-823"]),
+        ("The shared account of the lab. Password:\n\n    {}\n\nOnly in May.", ["K_RMI6Z" + "w4bD42nE"]),
+        ("hardware wallet:\n{}", [" ".join(["kettle walnut jaguar shrimp"] * 3)]),
+        ("master pw is {}, written nowhere", ["marble oyster " + "violin tulip"]),
     ],
 )  # fmt: skip
 def test_what_a_label_farther_off_tells_is_masked(text, values):

@@ -257,7 +257,7 @@ def _bare(quoted: pl.Expr, begun: pl.Expr) -> list[pl.Expr]:
 
     Of what an issuer's beginning tells (`begun`), words that are joined to the key are none of it.
     """
-    match = pl.col("match").str.replace(r"[(\[（]+$", "")
+    match = pl.col("match").str.replace(r"[(\[（]+(?:(?:19|20)[0-9]{2}[-/.年]?[0-9/.-]*)?$", "")
     paired = pl.when(match.str.contains(r".\(")).then(match.str.strip_chars_end(_CLOSING[1:]))
     closed = paired.otherwise(match.str.strip_chars_end(_CLOSING))
     name = closed.str.extract(_NAME, 1).fill_null("")

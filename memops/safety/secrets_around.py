@@ -6,6 +6,8 @@ from memops.language.lexicon import lexicon
 from memops.safety.secrets_labels import expanded
 from memops.safety.secrets_traits import SIZE
 
+USERS = "user(?:[ _]?name)?|benutzer(?:name)?|usuario|utilisateur|логин|用户名|[账帐]号"
+"""Labels of a user's name."""
 BEFORE, NEXT = pl.col("before"), pl.col("following")
 
 
@@ -44,6 +46,11 @@ def named_so() -> pl.Expr:
     return said_before(r"(?i)(?:@{of}|@{login}(?:@{is}|\s?[:：]?\s?)|@{ids}\s?)[\"'`“]?$")
 
 
+def of_user() -> pl.Expr:
+    """Return whether the label right before is that of a user's name."""
+    return BEFORE.str.contains(rf"""(?i)(?:{USERS})["']?\s?[:：=]\s?["'`]?$""")
+
+
 def published() -> pl.Expr:
     """Return whether what stands before says that anybody may know the value."""
     return BEFORE.str.contains(lexicon("secrets")["published"])
@@ -57,7 +64,13 @@ def identified() -> pl.Expr:
 
 def next_step() -> pl.Expr:
     """Return whether an arrow leads to the value from a sentence, as to what is done next."""
-    return BEFORE.str.contains(r"""(?:\S+[ \t]+){3,}[^\n]*(?:→|[-=]>)[\s"'`*]*$""")
+    return BEFORE.str.contains(r"""(?:\S+[ \t]+){4,}[^\n]*(?:→|[-=]>)[\s"'`*]*$""")
+
+
+def kept() -> pl.Expr:
+    """Return whether a value in quotes names the entry under which a manager of passwords keeps one."""
+    keepers = "1password|bitwarden|lastpass|keepass\\w*|dashlane|vault|keychain"
+    return BEFORE.str.contains(rf"""(?i)(?:{keepers})[^\n.,。:：，]*["'`“「]$""")
 
 
 def elided() -> pl.Expr:

@@ -8,7 +8,9 @@ from memops.safety.secrets_around import (
     NEXT,
     after_label,
     elided,
+    kept,
     next_step,
+    of_user,
     published,
     said_before,
 )
@@ -38,7 +40,10 @@ def fitted() -> pl.Expr:
     own_name |= has("^[0-9a-f]{16}(?:-[0-9]+)?$")  # a plan or a run of this program
     own_name |= has(lexicon("secrets")["markup"]) | _set_otherwise()
     number = has("^[0-9]+$") & NEXT.str.contains(lexicon("secrets")["counted"])
-    own_name |= next_step() & ~_DIGIT
+    own_name |= (next_step() & ~_DIGIT) | kept()
+    to_fill = BEFORE.str.contains("""[A-Z]=["']?$""") & has(r"^[^\x00-\x7f]+(?:_[^\x00-\x7f]+)+$")
+    own_name |= to_fill | has("^[a-z]+/[a-z.+-]+$") | has("^[a-z]+(?:-[a-z]+)*(?:-[0-9]{1,2}){2,}$")
+    own_name |= of_user()
     return ~published() & _UNDATED & ~pl.col("place") & ~own_name & ~number & ~elided()
 
 
@@ -64,7 +69,7 @@ def _example() -> pl.Expr:
 
 def issued() -> pl.Expr:
     """A key of its issuer's length: letters and digits mixed, as in no word with a number behind it."""
-    named = has(r"^[0-9a-f]{32}\.[a-z0-9]+$")  # a file by its hash
+    named = has(r"^[0-9a-f]{32}\.[a-z0-9]{1,5}$")  # a file by its hash
     return has("^AKIA|[0-9][A-Za-z]") & ~named & ~_example()
 
 
@@ -117,6 +122,11 @@ def unpublished() -> pl.Expr:
 def printed() -> pl.Expr:
     """Capitals mixed with digits in most groups, beyond the letters of a checksum."""
     return _grouped() & has("[G-Z]") & (_DIGITS >= 3)
+
+
+def scattered() -> pl.Expr:
+    """Digits between the letters of groups again and again."""
+    return count("[a-z][2-7]|[2-7][a-z]") >= 4
 
 
 def grouped() -> pl.Expr:

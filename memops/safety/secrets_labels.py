@@ -22,7 +22,7 @@ _LATIN = re.compile(
 _SPACED = re.compile(r"^[a-zß-ɏͰ-ӿ֐-ۿऀ-ॿ]")
 _CHARACTERS = {" ": "[ _-]?", "'": "['’]", "-": "-"}
 _PAIR = re.compile("^[⺀-鿿]{2}$")  # which a person may set apart, so that lines end alike
-_OF_THING = re.compile("(?i)(?:token|key)s?$")
+_OF_THING = re.compile("(?i)(?:token|key)s?")
 _SHORT = 5  # letters up to which a word is likely to be a part of another one
 
 
@@ -81,8 +81,7 @@ def unlabelled(texts: pl.Series) -> pl.Series:
 def _renamed(label: re.Match[str]) -> str:
     if label["chore"]:
         return "o" * len(label[0])
-    name = "_ids" if label[0][-1] in "sS" else "_id"
-    return _OF_THING.sub(lambda said: name.rjust(len(said[0]), "_"), label[0])
+    return _OF_THING.sub(lambda said: "_id".rjust(len(said[0]), "_"), label[0])
 
 
 @cache

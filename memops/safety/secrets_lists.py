@@ -4,12 +4,13 @@ import re
 
 import polars as pl
 
-_LISTED = 24  # characters between codes of one list
-_CODE = re.compile("[0-9A-Za-z]{3,6}")
+_LISTED = 24  # characters between codes of one list, in a line
+_BELOW = 48  # and from one that ends its line to one that ends the next
+_CODE = re.compile("[0-9A-Za-z]{2,6}")
 
 
 def of_one_list(texts: pl.Series, spans: pl.DataFrame) -> pl.DataFrame:
-    """Return codes in groups beside one of the same form in their line, as backup codes are given.
+    """Return codes in groups beside or under one of the same form, as backup codes are given.
 
     `spans` (row, start, end, nth) are secrets that are found already; so are those returned.
     """
@@ -22,13 +23,12 @@ def of_one_list(texts: pl.Series, spans: pl.DataFrame) -> pl.DataFrame:
         if len(groups) < 3 or not all(map(_CODE.fullmatch, groups[::2])):
             continue
         form = "".join(g if g in " -" else f"{_class(g)}{{{len(g)}}}" for g in groups)
-        first, stop = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-        all_ = re.compile(rf"(?<![\w-])(?:{form})(?![\w-])").finditer(
-            text, first, stop if stop > 0 else len(text)
-        )
+        all_ = re.compile(rf"(?<![\w-])(?:{form})(?![\w-])").finditer(text)
         rows += [(row, start, end, nth)]
         for other in all_:
-            if min(abs(other.start() - end), abs(start - other.end())) <= _LISTED:
+            between = text[end : other.start()] or text[other.end() : start]
+            last = all(text[at : at + 1] in ("", "\n") for at in (end, other.end()))
+            if len(between) <= (_BELOW if last else _LISTED) and between.count("\n") <= last:
                 rows.append((row, *other.span(), nth))
                 start, end = min(start, other.start()), max(end, other.end())
     return pl.DataFrame(rows, spans.schema, orient="row")

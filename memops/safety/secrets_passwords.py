@@ -16,6 +16,7 @@ from memops.safety.secrets_around import (
     line,
     named_so,
     next_step,
+    of_user,
     stops,
     weak,
 )
@@ -107,8 +108,8 @@ def joined() -> pl.Expr:
     setting = BEFORE.str.contains(r"\p{L}_\p{L}+\W*$")  # its last word says what the number is
     number = pl.col("number") & ~pl.col("year") & ~setting
     made = (_DIGIT & pl.col("lettered") & (SIZE >= 6)) | number
-    made |= pl.col("dressed") | pl.col("composed")
-    clear = _SAYS & _UNDATED & _NAMELESS & ~has(r"^[A-Z]{1,6}[-_]?[0-9]+$")
+    made |= pl.col("dressed") | pl.col("composed") | pl.col("linked")
+    clear = _SAYS & _UNDATED & _NAMELESS & ~has(r"^[A-Z]{1,6}[-_]?[0-9]+$") & ~of_user()
     signed = pl.col("composed") | (pl.col("dressed") & pl.col("upper") & _DIGIT)
     signed &= ~BEFORE.str.contains(r"[:：(（]\W*$") & ~has(lexicon("secrets")["composed_of"])
     login = expanded(r"(?i)(?:@{login}|wi-?fi|wlan|vpn)")
@@ -122,6 +123,11 @@ def passphrase() -> pl.Expr:
     asks = has(r"(?i)\b(?:must|should|be|is|are|your|you|please|error|password)\b")
     goes_on = NEXT.str.contains(r"""^[.?!…]\s[^\n"”»」]{1,80}["”»」]""")  # within its quotes
     return told & ~asks & ~goes_on & (~states_first() | has(r"^\p{L}{1,3}\s"))
+
+
+def strung() -> pl.Expr:
+    """Words after a label and a verb, of which none holds a sentence together or says something of it."""
+    return seed_words() & ~has(rf"\b(?:{listed('states')})\b")
 
 
 def stranger() -> pl.Expr:

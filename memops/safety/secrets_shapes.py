@@ -101,7 +101,7 @@ def _issued(entry: dict[str, Any]) -> list[dict[str, Any]]:
         return [begun]
     exact = {
         "kind": entry["kind"],
-        "any": entry["any"],
+        "any": entry.get("any", []),
         "when": entry.get("when", ""),
         "secret": "|".join(entry["exact"]),
         "check": "issued",

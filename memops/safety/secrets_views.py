@@ -14,6 +14,7 @@ from functools import cache
 import polars as pl
 
 from memops.language.text import wordlist
+from memops.safety.secrets_around import USERS
 from memops.safety.secrets_labels import expanded, triggers
 
 _INVISIBLE = (
@@ -35,7 +36,7 @@ _TURN = (  # who speaks in this line
 _GROUPS = r"[0-9A-Za-z]{3,6}(?:[ -][0-9A-Za-z]{3,6}){1,7}"  # of a code
 _POINT = re.compile(
     r"[ \t]*(?:(?:[-*+•]|[0-9]{1,2}[.)])[ \t]+(?P<point>[^\s][^\n]{2,40})"
-    rf"|(?:{_TURN})?(?P<alone>[^\s:：]{{6,64}}|{_GROUPS}))[ \t]*(?:\n|$)"
+    rf"|(?!\W*(?i:{USERS})[\"'*]*\s?[:：])(?:{_TURN})?(?P<alone>[^\s:：]{{6,64}}|{_GROUPS}))[ \t]*(?:\n|$)"
 )
 
 
@@ -160,11 +161,14 @@ def _listed(row: int, text: str) -> Iterator[View]:
     """Each point of a list, or the next line alone, after the label in the line above it."""
     made: list[str] = []
     places: list[int] = []
-    at, above, label = 0, "", ""
+    at, above, label, apart = 0, "", "", False
     for line in text.splitlines(keepends=True):
         point = _POINT.match(line)
+        if not line.strip() and above.rstrip(" \t\r\n*_").endswith((":", "：")):
+            at, apart = at + len(line), True
+            continue
         if point and above:
-            above, label = "", _heading(above)
+            above, label = "", "" if apart and point["point"] else _heading(above)
         if point and label:
             whole = point["point"] or point["alone"]
             for value in dict.fromkeys((whole, re.split(r"[\s:：]+", whole)[-1])):
@@ -172,7 +176,7 @@ def _listed(row: int, text: str) -> Iterator[View]:
                 made += [label, value, "\n"]
                 places += [-1] * len(label) + list(range(start, start + len(value))) + [-1]
         elif not point or point["alone"]:
-            above, label = line, ""
+            above, label, apart = line, "", False
         at += len(line)
     if made:
         yield View(row, "".join(made), places)
@@ -202,7 +206,7 @@ def _labelling(group: str) -> re.Pattern[str]:
 def _under() -> str:
     """A line with a label, and under it a point of a list or something alone (Rust's syntax)."""
     return expanded(
-        r"(?i)(?:@{code}|@{password})[^\n]*\n[ \t]*"
+        r"(?i)(?:@{code}|@{password})[^\n]*\n\s*"
         r"(?:(?:[-*+•]|[0-9]{1,2}[.)])[ \t]+[^\s]"
         rf"|(?:{_TURN})?(?:[^\s:：]{{6,}}|{_GROUPS})[ \t]*(?:\n|$))"
     )
