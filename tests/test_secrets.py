@@ -318,7 +318,8 @@ def test_the_token_or_key_of_a_thing_is_its_id(text):
      "Tokens to rotate:\n- Harbour-box42\n- k8s-Kiln2-eu9x", "需要密码: pty=true → write 密码 → poll 结果", "Il corrige son mot de passe → retenter",
      "Das Kennwort steht am Gerät, Modell Kiln!Werk 7590", 'The password is in Bitwarden under "DS920 admin".', "BOT_TOKEN=ваш_токен_сюда",
      "password: ********\nusername: kilndesk2\n(a screenshot)", "Zip code of the cabin 05672, and the gate closes at nine.",
-     "read -rsp \"Password: \" PW && printf '%s' \"$PW\"", "トークン上限は 16384、モデルは kiln-small-4-5 を使う。", "Authorization: Bearer <token>\nContent-Type: application/json"],
+     "read -rsp \"Password: \" PW && printf '%s' \"$PW\"", "トークン上限は 16384、モデルは kiln-small-4-5 を使う。", "Authorization: Bearer <token>\nContent-Type: application/json",
+     "Guests ask: the network is Kiln!Box_04V9, its password hangs at the door.", f"Pedido en camino; seguimiento {RANDOM.upper()[:18]}"],
 )  # fmt: skip
 def test_what_is_done_with_passwords_names_none(text):
     assert one(text) == text
@@ -333,6 +334,11 @@ def test_what_is_done_with_passwords_names_none(text):
         ("seed words, in order\n1. {}\n2. {}\n3. {}\n4. {}\n5. {}\nrest elsewhere", ["ladder", "walnut", "jaguar", "shrimp", "kettle"]),
         ("Cloud API token for all zones is {}, not the old one", [RANDOM]),
         ("Adapter, Zugangstoken: {}", [RANDOM]),
+        ("site sid={}; lang_id={}", [RANDOM, "3f9c" * 4]),
+        ("Kiln backup codes, also in the drawer\n{}\n{}\n{}", ["7092 7" + "150", "3429 1" + "438", "9159 2" + "689"]),
+        ("助记词，按顺序:\n 1 {}\n 2 {}\n 3 {}\n 4 {}\n 5 {}", ["ladder", "walnut", "jaguar", "shrimp", "kettle"]),
+        ("broken over lines:\n{}.\n{}.\n{}", ["ey" + "JhbGciOiJIUzI1NiJ9", "ey" + "Jyb2xlIjoiYW5vbiJ9", RANDOM]),
+        ("一号 13900001111 ----{}", ["kiln" + "218!"]),
         ("Zum Neustart die Admin-PIN ({}); danach warten", ["2406" + "9038"]),
         ("域名 2FA 种子：{}", ["g3lq uj3s tgho" + " mpla u6z4 zhc4"]),
         ("The portal is pia@kiln.invalid with {} as password", ["Thunder." + "Lantern.87"]),

@@ -6,8 +6,10 @@ from memops.language.lexicon import lexicon
 from memops.safety.secrets_labels import expanded
 from memops.safety.secrets_traits import SIZE
 
-USERS = "user(?:[ _]?name)?|benutzer(?:name)?|usuario|utilisateur|логин|用户名|[账帐]号"
-"""Labels of a user's name."""
+USERS = (
+    "user(?:[ _]?name)?|benutzer(?:name)?|usuario|utilisateur|логин|用户名|[账帐]号|ssid|network"
+)
+"""Labels of the name of a user or a network."""
 BEFORE, NEXT = pl.col("before"), pl.col("following")
 
 
@@ -47,8 +49,10 @@ def named_so() -> pl.Expr:
 
 
 def of_user() -> pl.Expr:
-    """Return whether the label right before is that of a user's name."""
-    return BEFORE.str.contains(rf"""(?i)(?:{USERS})["']?\s?[:：=]\s?["'`]?$""")
+    """Return whether the label right before is that of the name of a user or a network."""
+    return BEFORE.str.contains(
+        rf"""(?i)(?:{USERS})["']?(?:\s?[:：=]\s?|\s(?:is|ist|es|est)\s)["'`]?$"""
+    )
 
 
 def published() -> pl.Expr:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 import polars as pl
 
-_MORE = re.compile(r"[A-Za-z0-9+/_=~.-]+")
+_MORE = re.compile(r"(?:[A-Za-z0-9+/_=~.!-]|%[0-9A-F]{2})+")
 _WORDS = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _SPEAKABLE = re.compile(r"(?i)(?!.*[^aeiouy]{5})(?=.*[aeiouy])")
 _SPOKEN = 0.28  # of a run that a generator made: the most that could be words
@@ -40,6 +40,6 @@ def _end(text: str, start: int, end: int) -> int:
         return cut.end(1) if cut else end
     if not (more := _MORE.match(text, end)):
         return end
-    tail = more[0].rstrip(".-_/")
+    tail = more[0].rstrip(".-_/!")
     goes_on = re.search("[0-9]", tail) or not tail.strip("=")
     return end + len(tail) if goes_on and not spoken(tail) else end

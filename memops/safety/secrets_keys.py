@@ -38,13 +38,19 @@ def fitted() -> pl.Expr:
     own_name |= has("^[0-9]{13,}$")  # which cards have a shape of their own for
     own_name |= has("^[a-z]+(?:_[a-z]+)*_[0-9]$")  # one of several
     own_name |= has("^[0-9a-f]{16}(?:-[0-9]+)?$")  # a plan or a run of this program
-    own_name |= has(lexicon("secrets")["markup"]) | _set_otherwise()
+    own_name |= has(lexicon("secrets")["markup"]) | has(r"&\w+=") | _set_otherwise()
     number = has("^[0-9]+$") & NEXT.str.contains(lexicon("secrets")["counted"])
     own_name |= (next_step() & ~_DIGIT) | kept()
     to_fill = BEFORE.str.contains("""[A-Z]=["']?$""") & has(r"^[^\x00-\x7f]+(?:_[^\x00-\x7f]+)+$")
     own_name |= to_fill | has("^[a-z]+/[a-z.+-]+$") | has("^[a-z]+(?:-[a-z]+)*(?:-[0-9]{1,2}){2,}$")
-    own_name |= of_user()
+    own_name |= of_user() | (pl.col("random") & has("^[A-Za-z0-9]{12,}$") & ~_labelled())
     return ~published() & _UNDATED & ~pl.col("place") & ~own_name & ~number & ~elided()
+
+
+def _labelled() -> pl.Expr:
+    """Whether a word of what opens something stands near the value."""
+    label = expanded("(?i)(?:@{password}|@{token}|@{code}|@{weak}|@{login})")
+    return BEFORE.str.contains(label) | NEXT.str.contains(label)
 
 
 def _set_otherwise() -> pl.Expr:

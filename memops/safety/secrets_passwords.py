@@ -135,7 +135,7 @@ def stranger() -> pl.Expr:
     inside = has(r"\p{L}{3,}[0-9]*[!$%^&*~#+][\p{L}0-9]{2,}|[0-9]{2,}[!$^&*~]\p{L}{3,}")
     other = has(lexicon("secrets")["composed_of"]) | has(r"[(){}\[\]|\\/;=:]")
     cased = pl.col("upper") & pl.col("lower") & _DIGIT & (SIZE <= 32)
-    return pl.col("composed") & inside & cased & _SAYS & ~other & ~pl.col("named")
+    return pl.col("composed") & inside & cased & _SAYS & ~other & ~pl.col("named") & ~of_user()
 
 
 def stranger_pair() -> pl.Expr:

@@ -25,7 +25,10 @@ _ESCAPED = r"[A-Za-z0-9]\\[_*~.+-][A-Za-z0-9]"
 _WIDE = "[\uff0d\uff10-\uff19\uff21-\uff3a\uff3f\uff41-\uff5a]"
 _FOLDED = {0xFEE0 + at: at for at in range(0x21, 0x7F) if re.match(_WIDE, chr(0xFEE0 + at))}
 _FOLDED |= dict.fromkeys(map(ord, "\u2010\u2011\u2212"), ord("-"))
-_BREAK = r"([A-Za-z0-9+/_=.-]{4,}[ \t]*\\?\r?\n[ \t>]*[A-Za-z0-9+/_-]{4,}={0,2})[ \t]*[\"'`)]?[ \t]*(?:\r?\n|$)"
+_BREAK = r"[A-Za-z0-9+/_=.-]{4}[ \t]*\\?\r?\n[ \t>]*[A-Za-z0-9+/_.-]{4,}={0,2}[ \t]*[\"'`)]?[ \t]*(?:\r?\n|$)"
+_GAP = re.compile(
+    r"(?<=[A-Za-z0-9+/_=.-]{4})[ \t]*\\?\r?\n[ \t>]*(?=([A-Za-z0-9+/_.-]{4,}={0,2})[ \t]*[\"'`)]?[ \t]*(?:\r?\n|$))"
+)
 _LINES = r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"  # what ends a line (`str.splitlines`)
 _RULE = r"[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*(?:\r?\n|$)"
 _COLUMNS = (r"\|", "[;；]", "[,，]", "\t", "[ \t][–—-][ \t]")  # what stands between cells
@@ -98,11 +101,8 @@ def _folded(row: int, text: str) -> Iterator[View]:
 
 def _joined(row: int, text: str) -> Iterator[View]:
     """The text with lines put together where a string may go on alone in the next one."""
-    gaps = []
-    for match in re.finditer(_BREAK, text):
-        gap = re.search(r"[ \t]*\\?\r?\n[ \t>]*", match[1])
-        if gap and re.search(r"[0-9]|[a-z][A-Z]|[A-Za-z]{16}", match[1][gap.end() :]):
-            gaps.append((match.start() + gap.start(), match.start() + gap.end()))
+    made = re.compile(r"[0-9]|[a-z][A-Z]|[A-Za-z]{16}")
+    gaps = [gap.span() for gap in _GAP.finditer(text) if made.search(gap[1])]
     if gaps:
         yield _without(row, text, gaps)
 
@@ -196,8 +196,9 @@ def _heading(line: str) -> str:
 @cache
 def _labelling(group: str) -> re.Pattern[str]:
     label = expanded(rf"((?i:@{{{group}}}))@{{right}}")
+    words = r"(?:[^\W\d_]+ ){0,2}" if group == "code" else ""
     return re.compile(
-        rf"[ \t#*_>-]*{label}|[^\n]*?{label}[^\n]{{0,40}}[?？]\s*$|{_TURN}[^\n]*?{label}"
+        rf"[ \t#*_>-]*{words}{label}|[^\n]*?{label}[^\n]{{0,40}}[?？]\s*$|{_TURN}[^\n]*?{label}"
         rf"|[^\n]*?{label}(?:[^\n]{{0,80}}[:：]|[ \t]*\([^()\n]*\))?[*_]*\s*$|[^:：\n]*[:：][^\n]*?{label}"
     )
 
