@@ -345,7 +345,7 @@ def test_what_is_done_with_passwords_names_none(text):
         ("wifi upstairs: kiln-up / {}", ["ember" + "98"]),
         ("alias upload, storepass {}, keypass {}", ["KUiRB11" + "upzP3", "ZodCL8J" + "TzM6h"]),
         ("toolbox login {}   # once", ["e7b3" + "09d1" * 9]),
-        ("Setup codes\n Lamp in the hall   {}\n Bridge   {}", ["314-27" + "-695", "735-71" + "-823"]),
+        ("Setup code: {}\n of the bridge   {}", ["314-27" + "-695", "735-71" + "-823"]),
         ("The shared account of the lab. Password:\n\n    {}\n\nOnly in May.", ["K_RMI6Z" + "w4bD42nE"]),
         ("hardware wallet:\n{}", [" ".join(["kettle walnut jaguar shrimp"] * 3)]),
         ("master pw is {}, written nowhere", ["marble oyster " + "violin tulip"]),

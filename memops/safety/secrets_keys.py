@@ -38,7 +38,7 @@ def fitted() -> pl.Expr:
     own_name |= has("^[0-9]{13,}$")  # which cards have a shape of their own for
     own_name |= has("^[a-z]+(?:_[a-z]+)*_[0-9]$")  # one of several
     own_name |= has("^[0-9a-f]{16}(?:-[0-9]+)?$")  # a plan or a run of this program
-    own_name |= has(lexicon("secrets")["markup"]) | has(r"&\w+=") | _set_otherwise()
+    own_name |= has(lexicon("secrets")["markup"]) | has(r"&\w+=|^ids?[:=]") | _set_otherwise()
     number = has("^[0-9]+$") & NEXT.str.contains(lexicon("secrets")["counted"])
     own_name |= (next_step() & ~_DIGIT) | kept()
     to_fill = BEFORE.str.contains("""[A-Z]=["']?$""") & has(r"^[^\x00-\x7f]+(?:_[^\x00-\x7f]+)+$")
@@ -75,7 +75,7 @@ def _example() -> pl.Expr:
 
 def issued() -> pl.Expr:
     """A key of its issuer's length: letters and digits mixed, as in no word with a number behind it."""
-    named = has(r"^[0-9a-f]{32}\.[a-z0-9]{1,5}$")  # a file by its hash
+    named = has(r"^[0-9a-f]{32}\.(?:[a-z0-9]{1,5}|[a-z]+[0-9]*)$")  # a file by its hash
     return has("^AKIA|[0-9][A-Za-z]") & ~named & ~_example()
 
 
