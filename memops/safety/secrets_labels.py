@@ -66,8 +66,8 @@ def expanded(pattern: str) -> str:
 def unlabelled(texts: pl.Series) -> pl.Series:
     """Return texts of the same lengths in which what only looks like a label is none.
 
-    The token or key of a thing, as a page's or a cache's, is written as an id; passwords with which
-    something is to be done introduce the names of what they are for.
+    The token or key of a thing, as a folder's or a cache's, is written as an id, a code that opens
+    nothing as a word.
     """
     found, label = _unlabelling()
     held = wordlist(lexicon("secrets")["unlabelled_any"])
@@ -79,7 +79,7 @@ def unlabelled(texts: pl.Series) -> pl.Series:
 
 
 def _renamed(label: re.Match[str]) -> str:
-    if label["chore"]:
+    if label["coded"]:
         return "o" * len(label[0])
     return _OF_THING.sub(lambda said: "_id".rjust(len(said[0]), "_"), label[0])
 
