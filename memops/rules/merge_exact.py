@@ -20,6 +20,7 @@ from memops.schema import native
 
 _SENTENCE = 40  # bytes; what is shorter in a day's notes is that section's, as "all is well"
 _TO_FILL = r"(?m)^\s*\[[^\]\n]{3,}\]\s*$"  # of a form, which asks the same of several things
+_CUT = r"…|\.{3}"
 _ITEM = r"^\s*(?:[-*+•]|\d+[.)])\s"
 _OWN = ("claim", "event")
 """Forms whose text says what it is about, as far as anything does."""
@@ -32,7 +33,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     word, -3 and 3), so texts that differ in one are left for `memops records duplicates` to list. Of
     documents, what is short or has no subject of its own (a value with its label, a table, code) is the
     same only under one heading, and an event only if it is of one moment. Items of one
-    list that read alike may each be another thing, shortened: they stay. A brief turn of a
+    list that are cut short alike may each be another thing: they stay. A brief turn of a
     conversation is that conversation's. What a document holds again as a whole goes whole
     (`memops.judge.repeated`).
     """
@@ -57,7 +58,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     held = said.filter(told & (pl.col("_spelt") != ""))
     keys = ("_form", "_about", "_moment", "_tags", "form")
     twice = repeated(held, *keys).with_columns(group=pl.struct(*keys))
-    listed = placed() & native("prefix").str.contains(_ITEM)
+    listed = placed() & native("prefix").str.contains(_ITEM) & pl.col("text").str.contains(_CUT)
     beside = pl.len().over("scope", "group", "block") > 1
     twice = twice.filter(~(listed & beside).fill_null(False))
     curated = placed() & pl.col("role").is_in(KEPT)

@@ -70,8 +70,9 @@ def unlabelled(texts: pl.Series) -> pl.Series:
     nothing as a word.
     """
     found, label = _unlabelling()
-    held = wordlist(lexicon("secrets")["unlabelled_any"])
-    rows = texts.str.contains_any(held, ascii_case_insensitive=True).fill_null(False).arg_true()
+    held = lexicon("secrets")["unlabelled_any"]
+    told = texts.str.contains_any(wordlist(held), ascii_case_insensitive=True)
+    rows = told.fill_null(False).arg_true()
     rows = rows.filter(texts.gather(rows).str.contains(found))
     if rows.is_empty():
         return texts

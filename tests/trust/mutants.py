@@ -116,7 +116,7 @@ MUTANTS = (
     Mutant("a plan goes to any store", APPLY, "if store.identity() != identity:", "if False:", "tests/test_apply.py::test_a_plan_is_for_its_own_store"),
     Mutant("the lock is not taken", "memops/locks.py", "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass", PAIRS),
     Mutant("the lock is a file that a kill leaves", "memops/locks.py", "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", 'os.close(os.open(f"{path}.held", os.O_CREAT | os.O_EXCL))', PAIRS),
-    Mutant("rollback overwrites the agent", UNDO, "if not _agree(table, there, {name: after[name] for name in changed}):", "if False:", "tests/stores/test_clawseed_undo.py::test_revert_keeps_newer_text_and_keys_stored_again"),
+    Mutant("rollback overwrites the agent", UNDO, "    if not _agree(table, there, after):", "    if False:", "tests/stores/test_clawseed_undo.py::test_revert_keeps_newer_text_and_keys_stored_again"),
     Mutant("rollback forgets the overlay", APPLY, "    return written + _restore_overlay(run, state, written, named)\n", "    return written\n", STEPS),
     Mutant("the last pre-image is kept, not the first", RUNS, '_over(first.before, last.before)', 'last.before', "tests/trust/test_run_records.py::test_of_two_pre_images_the_first_is_the_one_to_go_back_to"),
     Mutant("undo forgets a column", UNDO, "if was is not now and not _exact(was, now)]", "if was is not now and not _exact(was, now)][1:]", "tests/stores/test_clawseed_undo.py::test_revert_looks_past_a_vector_filled_since"),
