@@ -1,4 +1,4 @@
-"""Refusals: what a person refused is not proposed again until its evidence changes.
+"""Refusals: what a person refused, or a store cannot take, is not proposed again until its evidence changes.
 
 A refusal names rule, record and a digest of what the decision rested on: what the record says,
 which records were its evidence and what they say, and where the change would have taken it. Uses
@@ -12,8 +12,10 @@ import polars as pl
 
 from memops.plan import EDITS, PUTS, arguments
 
-REFUSED = pl.Schema({"rule": pl.String(), "id": pl.String(), "digest": pl.String()})
+KEY = pl.Schema({"rule": pl.String(), "id": pl.String(), "digest": pl.String()})
+REFUSED = pl.Schema(KEY | {"code": pl.String()})
 
+PERSON, STORE = "guard.refused", "guard.passed_over"
 _SAYS = ("scope", "kind", "key", "text", "valid_from", "valid_to", "expires_at")
 _GOES = ("tier", "superseded_by", "scope", "kind")
 
@@ -48,7 +50,7 @@ def refusals(changes: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     ]
     text = pl.concat_str([p.fill_null("") for p in parts], separator="\x1c")
     digest = pl.Series("digest", _hashed(whole.select(text).to_series()), dtype=pl.String)
-    return whole.select("rule", "id").with_columns(digest).cast(REFUSED)
+    return whole.select("rule", "id").with_columns(digest).cast(KEY)
 
 
 def withheld(
@@ -56,16 +58,19 @@ def withheld(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split changes into those to propose and those refused before, with what hangs on them.
 
-    `records` are those by which people judged: the snapshot's.
+    `records` are those by which people judged: the snapshot's. The `code` of a refusal says why.
     """
     if refused.is_empty() or changes.is_empty():
         return changes, changes.clear()
     rows = refusals(changes, records).with_row_index("nth")
-    known = rows.join(refused.select(*REFUSED), on=list(REFUSED), how="semi")["nth"]
-    held = hanging(changes, records, known)
-    mine = pl.int_range(pl.len(), dtype=pl.UInt32).is_in(held.implode())
-    why = {"code": pl.lit("guard.refused"), "args": arguments()}
-    return changes.filter(~mine), changes.filter(mine).with_columns(**why)
+    known = rows.join(refused, on=list(KEY), how="inner").unique("nth")
+    held = hanging(changes, records, known["nth"]).to_frame()
+    why = held.join(known.select("nth", "code"), on="nth", how="left", maintain_order="left")[
+        "code"
+    ]
+    mine = pl.int_range(pl.len(), dtype=pl.UInt32).is_in(held["nth"].implode())
+    gone = changes.filter(mine).with_columns(code=why.fill_null(PERSON), args=arguments())
+    return changes.filter(~mine), gone
 
 
 def hanging(changes: pl.DataFrame, records: pl.DataFrame, nths: pl.Series) -> pl.Series:

@@ -16,10 +16,13 @@ from memops import snapshot
 from memops.commands import reviewing
 from memops.context import Context
 from memops.plan import edit, put
-from memops.refusals import REFUSED, hanging, refusals, withheld
+from memops.refusals import KEY, REFUSED, hanging, refusals, withheld
 from memops.rules import propose
 from memops.rules.merge_exact import merge_exact
 from memops.schema import from_rows
+from memops.state import evidence
+from memops.stores import open_store
+from memops.stores.markdown import edit as editing
 from memops.stores.tables import Jsonl
 
 from .stores import samples
@@ -290,6 +293,7 @@ def test_what_is_refused_stays_refused_and_the_rest_is_planned_as_before(texts, 
     )
     going = hanging(changes, records, pl.Series(nths, dtype=pl.UInt32))
     refused = refusals(changes, records)[going.to_list()] if nths else REFUSED.to_frame()
+    refused = refused.select(*KEY).with_columns(code=pl.lit("guard.refused"))
     kept, held = withheld(changes, records, refused)
     assert kept.height + held.height == changes.height
     assert held["id"].to_list() == changes["id"].gather(going).to_list()
@@ -368,3 +372,26 @@ def read(memops, address):
 def shown(records):
     live = records.filter(pl.col("superseded_by").is_null())
     return {row["id"]: row for row in live.drop("origin", "extra").to_dicts()}
+
+
+def test_what_a_store_cannot_take_is_proposed_once(memops, tmp_path, monkeypatch):
+    root = tmp_path / "workspace"
+    (root / "memory").mkdir(parents=True)
+    lines = [
+        f"- The kiln of bay {n} was fired twice in the week of {n} May and is cold again"
+        for n in range(24)
+    ]
+    section = "\n".join(["## Kilns", "", *lines, "", ""])
+    (root / "memory" / "2026-02-03.md").write_text(
+        f"# 2026-02-03\n\n{section}## Glaze\n\n- dry\n\n{section}"
+    )
+    made = memops("plan", f"openclaw:{root}", "--now", NOW)
+    assert made["ops"] > 0
+    monkeypatch.setattr(editing, "_reads_well", lambda state, some, grammar: not some)
+    done = memops("apply", made["plan"], "--approve")
+    assert {skip["why"] for skip in done["skipped"]} == {
+        "the lines around it would read differently"
+    }
+    again = memops("plan", f"openclaw:{root}", "--now", NOW)
+    assert (again["ops"], again["refused"]) == (0, made["ops"])
+    assert evidence.answered(memops.state, open_store(f"openclaw:{root}").identity()).is_empty()

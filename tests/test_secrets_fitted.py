@@ -67,11 +67,11 @@ def test_plans_and_runs_are_named_in_hints():
 
 
 def test_a_secret_of_the_corpus_is_put_together_from_its_pattern():
-    text, span = assembled({"text": r"pin: ⟦0000-Aax\a⟧!"}, random.Random(3))
+    text, (span,) = assembled({"text": r"pin: ⟦0000-Aax\a⟧!"}, random.Random(3))
     assert span == (5, 14)
     value = text[slice(*span)]
     assert value[:4].isdigit() and value[4] == "-" and value[5].isupper() and value[-1] == "a"
-    assert assembled({"text": "none"}, random.Random(3)) == ("none", None)
+    assert assembled({"text": "none"}, random.Random(3)) == ("none", ())
 
 
 def test_values_are_told_by_their_make():
@@ -103,8 +103,8 @@ def test_signs_that_are_added_up_together_weigh_what_each_weighs():
 
 
 def test_words_that_tell_of_secrets_are_rare_in_ordinary_text():
-    plain = [Text("the pump room is dry", None), Text("nobody was in the room", None)]
-    texts = [Text(f"{door} kept shut by {n}", (len(door) + 14, len(door) + 15))
+    plain = [Text("the pump room is dry", ()), Text("nobody was in the room", ())]
+    texts = [Text(f"{door} kept shut by {n}", ((len(door) + 14, len(door) + 15),))
              for n, door in enumerate(["the hatch", "a hatch", "room and hatch", "hatch of the room"])]  # fmt: skip
     assert opening(texts, plain)[0] == "hatch"
     assert "room" not in opening(texts, plain)

@@ -26,13 +26,15 @@ from memops.failpoints import failpoint
 from memops.plan import DELETES, squash
 from memops.policy import Policy, from_table
 from memops.progress import tell
+from memops.refusals import STORE, refusals
 from memops.safety.masking import masked_table
 from memops.schema import only
 from memops.snapshot import overlay_path
 from memops.state import archive, planfile
+from memops.state.evidence import answers
 from memops.state.lineage import EDGES, keep_lineage, lineage
 from memops.state.runs import Run
-from memops.stores import Store, Undo, Work, Written
+from memops.stores import LASTING, Store, Undo, Work, Written
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,24 @@ def carried_out(task: Task) -> dict[str, Any]:
         keep_lineage(task.state, header["store"], pl.concat(edges))
         run.journal.add({"state": "needs-attention" if wrong else "verified", "wrong": wrong})
         run.seal()
+        _remember_refused(task, written)
     return summary(run, written)
+
+
+def _remember_refused(task: Task, written: list[Written]) -> None:
+    """Keep what the store cannot take as its files stand, which each night would propose anew.
+
+    But for redactions: a secret that stays is to be seen.
+    """
+    over = [w.id for w in written if w.state == "refused" and w.why in LASTING]
+    mine = task.changes.filter(pl.col("id").is_in(over), pl.col("intent") != "redact")
+    if mine.is_empty() or task.plan.header["authority"] == "person":
+        return
+    about = {"at": task.run.header["started"], "plan": task.plan.id}
+    about |= {"refused": True, "accepted": False, "why": STORE}
+    keys = refusals(mine, task.records).with_columns(mine["intent"], mine["code"])
+    told = ({**about, **key} for key in keys.iter_rows(named=True))
+    answers(task.state, task.plan.header["store"]).add(*told)
 
 
 def _archive(task: Task, changes: pl.DataFrame, written: list[Written], policy: Policy) -> None:

@@ -142,7 +142,7 @@ def _plan_text(said: dict[str, Any]) -> list[str]:
         verb = "waits" if waits["changes"] == 1 else "wait"
         lines += [f"{waits['changes']} {verb} for a person: {waits['reason']}"]
     if said["refused"]:
-        whose = "withdrawn by the guard or refused by a person"
+        whose = "withdrawn by the guard, or refused before by a person or the store"
         lines += [f"{said['refused']} more were {whose} (refused.jsonl)"]
     return [*lines, f"{said['path']}/ops.jsonl"]
 

@@ -22,7 +22,7 @@ from memops.apply import selection
 from memops.autonomy import completing
 from memops.errors import MemopsError, PlanRefused
 from memops.journal import Journal
-from memops.refusals import REFUSED, hanging, refusals
+from memops.refusals import KEY, PERSON, REFUSED, hanging, refusals
 from memops.schema import REPLACED
 from memops.state import planfile
 from memops.state.evidence import answers
@@ -148,11 +148,11 @@ def reopen(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
 
 
 def remembered(state: Path, identity: dict[str, str]) -> pl.DataFrame:
-    """Return what people refused of a store and did not take back: rule, id, digest."""
-    standing: dict[tuple[str, str, str], bool] = {}
-    for entry in answers(state, identity).entries():
-        standing[entry["rule"], entry["id"], entry["digest"]] = entry["refused"]
-    rows = [key for key, refused in standing.items() if refused]
+    """Return what of a store people refused and did not take back, and what it could not take."""
+    standing = {
+        tuple(entry[name] for name in KEY): entry for entry in answers(state, identity).entries()
+    }
+    rows = [(*key, e.get("why", PERSON)) for key, e in standing.items() if e["refused"]]
     return pl.DataFrame(rows, schema=REFUSED, orient="row")
 
 

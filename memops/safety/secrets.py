@@ -15,7 +15,7 @@ from memops.language.text import wordlist
 from memops.policy.safety import Secrets
 from memops.safety.masks import with_masks
 from memops.safety.secrets_checks import plausible
-from memops.safety.secrets_ends import whole
+from memops.safety.secrets_ends import STOPS, wherever, whole
 from memops.safety.secrets_fitted import likely
 from memops.safety.secrets_labels import unlabelled
 from memops.safety.secrets_lists import of_one_list
@@ -278,10 +278,10 @@ def _again(texts: pl.Series, spans: pl.DataFrame) -> pl.DataFrame:
     """The same secrets where they stand once more in their text, and nothing says what they are."""
     rows: list[tuple[int, int, int, int]] = []
     for row, start, end, nth in spans.select(_HITS.names()).iter_rows():
-        value = texts[row][start:end].rstrip("?!")
+        value = texts[row][start:end].rstrip(STOPS)
         if len(value) >= 6 and re.search(r"[0-9]", value) and re.search(r"[^\W\d_]", value):
-            whole = re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", texts[row])
-            rows += [(row, *match.span(), nth) for match in whole]
+            places = re.finditer(wherever(value), texts[row])
+            rows += [(row, *match.span(), nth) for match in places]
     return pl.DataFrame(rows, _HITS, orient="row")
 
 

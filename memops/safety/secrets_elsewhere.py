@@ -14,6 +14,7 @@ from memops.language.text import wordlist
 from memops.policy.safety import Secrets
 from memops.safety.looked import found, redacted
 from memops.safety.masks import mask_of
+from memops.safety.secrets_ends import STOPS, wherever
 from memops.schema import SUBJECT
 
 _POINT = r"^(?:[^:：\n]{1,40}[:：]\s*)?[*`]*([^\s*`]{8,128})[*`]*$"
@@ -78,7 +79,7 @@ def secret_values(texts: pl.Series, policy: Secrets) -> dict[str, str]:
     """Return the secrets of texts that are long and mixed enough to be known again, with their kinds."""
     hits = found(texts, policy)
     length = pl.col("end") - pl.col("start")
-    value = pl.col("text").str.slice(pl.col("start"), length).str.strip_chars_end("?!")
+    value = pl.col("text").str.slice(pl.col("start"), length).str.strip_chars_end(STOPS)
     spans = hits.with_columns(text=texts.rename("text").gather(hits["row"]))
     told = spans.select(value=value, kind="kind")
     told = told.filter(mixed(told["value"]) & ~told["value"].str.contains(r"\s"))
@@ -104,8 +105,7 @@ def _without(
     kinds = set()
     for value in values:
         mask = mask_of(value, known[value], policy)
-        whole = rf"(?<![\w-]){re.escape(value)}(?![\w-])"
-        said = mask.join(re.split(whole, text or ""))
+        said = mask.join(re.split(wherever(value, r"[\w-]"), text or ""))
         if said != text:
             kinds.add(known[value])
             text = said

@@ -12,6 +12,9 @@ _SPOKEN = 0.28  # of a run that a generator made: the most that could be words
 _CUT = re.compile(
     r"(.{12,}?)[-_.+/][A-Za-z]*"
 )  # a key, and the beginning of a word of other letters
+_BESIDE = re.compile(r"(?:[-._/~+!]+(?:[0-9]+|[a-z]{1,4}))+$")  # a day, a version, a file's ending
+STOPS = ".,;?!"  # of the sentence, behind a value
+_SURE = 20  # characters of a value that is the same whatever is glued to it
 _LETTER = re.compile("[À-ɏ]")
 
 
@@ -19,6 +22,15 @@ def spoken(run: str) -> bool:
     """Return whether more of a run is words than a generator makes by chance."""
     said = sum(len(word) for word in _WORDS.findall(run) if _SPEAKABLE.match(word))
     return said > len(run) * _SPOKEN
+
+
+def wherever(value: str, part: str = r"\w") -> str:
+    """Return a pattern of where a value stands again: whole, and a long one in any case.
+
+    `part` matches what before or behind a short one makes it another.
+    """
+    again = re.escape(value)
+    return again if len(value) >= _SURE else f"(?<!{part}){again}(?!{part})"
 
 
 def whole(texts: pl.Series, spans: pl.DataFrame, made: Collection[int]) -> pl.DataFrame:
@@ -40,6 +52,6 @@ def _end(text: str, start: int, end: int) -> int:
         return cut.end(1) if cut else end
     if not (more := _MORE.match(text, end)):
         return end
-    tail = more[0].rstrip(".-_/!")
+    tail = _BESIDE.sub("", more[0].rstrip(".-_/!"))
     goes_on = re.search("[0-9]", tail) or not tail.strip("=")
     return end + len(tail) if goes_on and not spoken(tail) else end

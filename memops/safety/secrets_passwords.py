@@ -125,11 +125,6 @@ def passphrase() -> pl.Expr:
     return told & ~asks & ~goes_on & (~states_first() | has(r"^\p{L}{1,3}\s"))
 
 
-def strung() -> pl.Expr:
-    """Words after a label and a verb, of which none holds a sentence together or says something of it."""
-    return seed_words() & ~has(rf"\b(?:{listed('states')})\b")
-
-
 def stranger() -> pl.Expr:
     """What no sentence has, after nothing: words of letters, with capitals, numbers and a sign inside."""
     inside = has(r"\p{L}{3,}[0-9]*[!$%^&*~#+][\p{L}0-9]{2,}|[0-9]{2,}[!$^&*~]\p{L}{3,}")

@@ -44,12 +44,15 @@ def counted(records: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def answers(state: Path, identity: Mapping[str, str]) -> Journal:
-    """Return the journal of what people answered to changes of a store."""
+    """Return the journal of what people answered to changes of a store, and what it could not take."""
     return Journal(store_folder(state, dict(identity)) / "refused.jsonl")
 
 
 def answered(state: Path, identity: Mapping[str, str]) -> pl.DataFrame:
-    """Return the counts of what people accepted and rejected in a store; the last answer holds."""
+    """Return the counts of what people accepted and rejected in a store; the last answer holds.
+
+    What the store itself could not take, which has a `why`, is nobody's answer.
+    """
     last = {(e["rule"], e["id"], e["digest"]): e for e in answers(state, identity).entries()}
     kind = family(identity["kind"])
     rows = [
@@ -61,7 +64,7 @@ def answered(state: Path, identity: Mapping[str, str]) -> pl.DataFrame:
             "harmful": int(entry["refused"]),
         }
         for entry in last.values()
-        if entry["refused"] or entry["accepted"]
+        if (entry["refused"] or entry["accepted"]) and "why" not in entry
     ]
     return pl.DataFrame(rows, schema=autonomy.EVIDENCE)
 

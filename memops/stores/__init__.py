@@ -35,6 +35,8 @@ Usual = tuple[str, tuple[str, ...], str]
 """The variable, if any, that tells an agent where to work, where it works otherwise, and what of that
 an address names."""
 State = Literal["applied", "already", "stale", "refused", "moved"]
+LASTING = frozenset({"skip.lines_around", "skip.holds_open", "skip.no_date", "skip.no_text"})
+"""Why a store refuses a change as long as its files stand as they do."""
 
 Copy = Callable[[Path], dict[str, Any]]
 """What writes an exact copy of a store into an empty directory, and returns notes on it."""

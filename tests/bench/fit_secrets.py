@@ -2,7 +2,7 @@
 
 usage: python -m tests.bench.fit_secrets [--write]
 
-It learns from evals/secrets (texts of several writers, each with one secret or with none) and from
+It learns from evals/secrets (texts of several writers, with secrets or with none) and from
 ordinary text that holds none: the notes and pairs of evals, the project's pages and the descriptions
 of the installed packages. Figures are of writers in groups, each by a model that has seen none of its group.
 """
@@ -45,10 +45,10 @@ _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 
 
 class Text(NamedTuple):
-    """A text, and where its secret stands, if it holds one."""
+    """A text, and where its secrets stand."""
 
     text: str
-    span: tuple[int, int] | None
+    spans: tuple[tuple[int, int], ...]
 
 
 class Cases(NamedTuple):
@@ -60,17 +60,18 @@ class Cases(NamedTuple):
 
 
 def assembled(row: dict[str, Any], rng: random.Random) -> Text:
-    """Return a text with its secret put together: no key stands in a file.
+    """Return a text with its secrets put together: no key stands in a file.
 
     In brackets stand its characters: a and A letters that can be said, x and X any, h those of
     hexadecimal numbers, 0 a digit, each of them behind a backslash itself, others themselves.
     """
-    text, held = row["text"], _HELD.search(row["text"])
-    if held is None:
-        return Text(text, None)
-    value = _filled(held["made"], rng)
-    start = held.start()
-    return Text(text[:start] + value + text[held.end() :], (start, start + len(value)))
+    text, spans, last = "", list[tuple[int, int]](), 0
+    for held in _HELD.finditer(row["text"]):
+        text += row["text"][last : held.start()]
+        value, last = _filled(held["made"], rng), held.end()
+        spans.append((len(text), len(text) + len(value)))
+        text += value
+    return Text(text + row["text"][last:], tuple(spans))
 
 
 def _filled(made: str, rng: random.Random) -> str:
@@ -112,7 +113,7 @@ def ordinary() -> list[Text]:
     texts += [part[:1500] for page in pages for part in re.split(r"\n\s*\n", page)]
     series = pl.Series([text for text in dict.fromkeys(texts) if len(text) > 8], dtype=pl.String)
     held = {*secrets.found(series, Secrets(off=["phone", "told"]))["row"]}
-    return [Text(text, None) for row, text in enumerate(series) if row not in held]
+    return [Text(text, ()) for row, text in enumerate(series) if row not in held]
 
 
 def opening(texts: list[Text], plain: list[Text]) -> list[str]:
@@ -120,13 +121,13 @@ def opening(texts: list[Text], plain: list[Text]) -> list[str]:
 
     Each is the one that the most texts not yet reached hold, for each ordinary text that holds it.
     """
-    common = Counter(clue for text, _ in plain for clue in _clues(text, (0, 0)))
+    common = Counter(clue for text, _ in plain for clue in _clues(text, ()))
     held: dict[str, set[int]] = {}
-    for row, (text, span) in enumerate(texts):
-        for clue in _clues(text, span) if span else ():
+    for row, (text, spans) in enumerate(texts):
+        for clue in _clues(text, spans) if spans else ():
             held.setdefault(clue, set()).add(row)
     held = {clue: rows for clue, rows in sorted(held.items()) if len(rows) > 1}
-    chosen, left = [], {row for row, (_, span) in enumerate(texts) if span}
+    chosen, left = [], {row for row, (_, spans) in enumerate(texts) if spans}
     while held:
         worth = {clue: len(rows & left) / (common[clue] + SELDOM) for clue, rows in held.items()}
         best = max(worth, key=lambda clue: worth[clue])
@@ -137,9 +138,11 @@ def opening(texts: list[Text], plain: list[Text]) -> list[str]:
     return sorted(chosen)
 
 
-def _clues(text: str, span: tuple[int, int]) -> set[str]:
-    """The words and pairs of characters by which a text tells of the secret in a span of it."""
-    words = [word for part in (text[: span[0]], text[span[1] :]) for word in tokens(part)]
+def _clues(text: str, spans: tuple[tuple[int, int], ...]) -> set[str]:
+    """The words and pairs of characters by which a text tells of the secrets in it."""
+    ends = [0, *(at for span in spans for at in span), len(text)]
+    parts = [text[a:b] for a, b in zip(ends[::2], ends[1::2], strict=True)]
+    words = [word for part in parts for word in tokens(part)]
     found = {word.text for word in words if len(word.text) > (2 if word.text.isascii() else 1)}
     return found | {
         a.text + b.text for a, b in itertools.pairwise(words)
@@ -150,16 +153,16 @@ def _clues(text: str, span: tuple[int, int]) -> set[str]:
 def cases(texts: list[Text]) -> Cases:
     """Return every value of texts as a case."""
     places, ends, secret, weight = [], [0], [], []
-    for text, span in texts:
-        core = _core(text, span) if span else None
+    for text, spans in texts:
+        cores = [_core(text, span) for span in spans]
         whole, some = weighable(text)
         for value, _, signs, words in some:
             here = _core(text, (value.start, value.end))
             places += sorted({*map(hashed, spelt(signs, words + whole))})
             ends.append(len(places))
-            secret.append(here == core)
-            touching = core is not None and here[0] < core[1] and core[0] < here[1]
-            weight.append(TOUCHING if touching and here != core else 1.0)
+            secret.append(here in cores)
+            touching = any(here[0] < core[1] and core[0] < here[1] for core in cores)
+            weight.append(TOUCHING if touching and here not in cores else 1.0)
     ones = np.ones(len(places), np.float32)
     table = sparse.csr_matrix((ones, places, ends), (len(secret), 1 << BITS))
     return Cases(table, np.array(secret), np.array(weight))
@@ -181,7 +184,7 @@ def fit(given: list[Cases], texts: list[Text], plain: list[Text]) -> dict[str, o
     )
     table = stored(model.coef_[0], float(model.intercept_[0]), SURE)
     model = loaded(table)
-    told = [model.told(weighable(text).whole) for text, span in texts if span]
+    told = [model.told(weighable(text).whole) for text, spans in texts if spans]
     floor = float(np.quantile(told, REACHED, method="lower"))
     return table | {"floor": floor, "opening": opening(texts, plain)}
 
@@ -192,9 +195,9 @@ def reached(texts: list[Text]) -> tuple[int, int, int, int]:
     spans: dict[int, set[int]] = {}
     for row, start, end, _ in found.iter_rows():
         spans.setdefault(row, set()).update(range(start, end))
-    held = [(row, _core(*text)) for row, text in enumerate(texts) if text.span]  # type: ignore[arg-type]
+    held = [(row, _core(text, span)) for row, (text, spans) in enumerate(texts) for span in spans]
     whole = sum(spans.get(row, set()).issuperset(range(*core)) for row, core in held)
-    free = [row for row, text in enumerate(texts) if not text.span]
+    free = [row for row, text in enumerate(texts) if not text.spans]
     return whole, len(held), sum(row in spans for row in free), len(free)
 
 
