@@ -14,9 +14,9 @@ from memops.safety import secrets_fitted
 from memops.safety.secrets import found, redacted
 from memops.safety.secrets_fitted import hashed, likely
 from memops.safety.secrets_sequences import sequences
-from memops.safety.secrets_signs import MADE, spelt, tokens, weighable
+from memops.safety.secrets_signs import MADE, Passage, own, tokens
 from memops.safety.secrets_values import make, values
-from tests.bench.fit_secrets import Text, assembled, corpus, opening, reached
+from tests.bench.fit_secrets import Text, assembled, corpus, opening, reached, spelt, weighed
 
 
 def test_what_was_fitted_is_told_and_ordinary_text_beside_it_left():
@@ -83,23 +83,43 @@ def test_values_are_told_by_their_make():
 
 def test_a_passage_without_a_word_of_opening_has_only_what_no_sentence_has():
     text = "We walked 12 miles to Harbour Town."
-    assert not list(weighable(text, frozenset()).values)
-    free = weighable("We walked to h4rbourT0wn88.", frozenset()).values
-    assert [told.value.how for told in free] == ["run"]
-    for telling in (None, {"miles"}):
-        found = [told.value for told in weighable(text, telling).values]
-        assert "12" in {text[v.start : v.end] for v in found}
+    passage = Passage(text, tokens(text))
+    assert not list(passage.values(opened=False))
+    assert "12" in {text[v.start : v.end] for v, _, _ in passage.values(opened=True)}
+    free = "We walked to h4rbourT0wn88."
+    found = Passage(free, tokens(free)).values(opened=False)
+    assert [value.how for value, _, _ in found] == ["run"]
 
 
 def test_signs_that_are_added_up_together_weigh_what_each_weighs():
     model, known = secrets_fitted._model(), secrets_fitted.lexicon("secrets_fitted")
     weights = np.frombuffer(zlib.decompress(base64.b85decode(known["weights"])), np.int8)
-    passages = [text for texts in corpus().values() for text, _ in texts[::20]]
-    for passage in passages:
-        whole, some = weighable(passage)
-        for _, _, signs, words in some:
-            each = sum(int(weights[hashed(sign)]) for sign in spelt(signs, words + whole))
-            assert sum(map(model.signs, signs)) + model.told(words) + model.told(whole) == each
+    texts = [text for texts in corpus().values() for text, _ in texts[::20]]
+    said = [*map(tokens, texts)]
+    starts, before, after = secrets_fitted._around(model, said)
+    for text, words, at in zip(texts, said, starts, strict=True):
+        passage = Passage(text, words)
+        told = model.told(secrets_fitted.whole(text, words))
+        for (value, signs, about), (_, first, last) in zip(
+            weighed(text), passage.values(opened=True), strict=True
+        ):
+            kind, total = model.own(text[value.start : value.end], value.how)
+            total += told + before[at + first] + after[at + last]
+            total += sum(map(model.weight, passage.beside(value, kind)))
+            assert total == sum(int(weights[hashed(sign)]) for sign in spelt(signs, about))
+
+
+def test_nothing_beside_a_value_weighs_more_than_the_most_that_could():
+    model = secrets_fitted._model()
+    for text, _ in (one for texts in corpus().values() for one in texts[::20]):
+        passage, odd = Passage(text, tokens(text)), secrets_fitted._odd(text)
+        for value, _, _ in passage.values(opened=True):
+            kind, _ = own(text[value.start : value.end], value.how)
+            groups = {label.group for label in passage.labels}
+            most = model.marked(kind, odd) + sum(
+                model.labelled(group, kind, value.how) for group in groups
+            )
+            assert sum(map(model.weight, passage.beside(value, kind))) <= most
 
 
 def test_words_that_tell_of_secrets_are_rare_in_ordinary_text():
@@ -173,7 +193,7 @@ def test_long_lines_take_linear_time(piece):
     ).map("".join)
 )
 def test_what_opens_or_is_in_no_sentence_is_asked_about(text):
-    opened = secrets_fitted._model().opening & {word.text for word in tokens(text)}
+    opened = secrets_fitted._model().opening.intersection(tokens(text))
     free = any(MADE.search(text[v.start : v.end]) for v in values(text))
     if opened or free:
         held = any(one in text for one in secrets_fitted._unspaced())

@@ -10,9 +10,9 @@ import base64
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
-from typing import NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,23 @@ from memops.language.lexicon import lexicon
 from memops.language.text import wordlist
 from memops.safety.secrets_labels import expanded, triggers
 from memops.safety.secrets_sequences import HAN
-from memops.safety.secrets_signs import MADE, OPENING, PLACES, Signs, Words, weighable
+from memops.safety.secrets_signs import (
+    FIRST,
+    LATER,
+    MADE,
+    MIDDLE,
+    NEAR,
+    NEXT,
+    OPENING,
+    PLACES,
+    Passage,
+    Words,
+    labels,
+    marks,
+    own,
+    tokens,
+    whole,
+)
 from memops.safety.secrets_values import Value, make
 
 BITS = 16
@@ -29,40 +45,73 @@ LIKELY = pl.Schema(
     {"row": pl.UInt32(), "start": pl.UInt32(), "end": pl.UInt32(), "kind": pl.String()}
 )
 KINDS = ("password", "one-time-code", "token")
-_PASSAGE, _BREAK = 800, re.compile(r"\n\s*\n")
+_PASSAGE, _AT_ONCE, _BREAK = 800, 4000, re.compile(r"\n\s*\n")
 _MADE = r"[A-Za-z][0-9]|[0-9][A-Za-z]|[A-Za-z0-9][!#$%^&*+~@][A-Za-z0-9]"
 _NUMBERS = frozenset({"year", "digits and signs", "digit groups", *(f"{n} digits" for n in range(10))})  # fmt: skip
 _LONG = frozenset({"random", "hex", "uuid"})
 
+Array = Any
 
-class Model(NamedTuple):
+
+class Model:
     """What signs weigh, in whole numbers, and the sum from which a value is a secret.
 
-    A passage whose own signs come to less than `floor` holds none; `opening` are words beside the
+    A passage whose own words come to less than `floor` holds none; `opening` are words beside the
     labels that tell of one.
     """
 
-    signs: Callable[[Signs], int]
-    words: dict[str, Callable[[str], int]]
-    least: float
-    floor: float
-    opening: frozenset[str]
+    def __init__(self, table: Mapping[str, object]) -> None:
+        packed = zlib.decompress(base64.b85decode(str(table["weights"])))
+        sure, scale, bias = (float(str(table[name])) for name in ("sure", "scale", "bias"))
+        weights = np.frombuffer(packed, np.int8).tolist()
+        self.least = (math.log(sure / (1 - sure)) - bias) / scale
+        self.floor = float(str(table["floor"]))
+        self.opening = frozenset(cast("list[str]", table["opening"]))
+        sign = lru_cache(1 << 14)(lambda sign: weights[hashed(sign)])
+        self.weight = lru_cache(1 << 16)(lambda signs: sum(map(sign, signs)))
+        self.word = lru_cache(1 << 15)(
+            lambda word: tuple(weights[hashed(f"{place}={word}")] for place in PLACES)
+        )
+        self.own = lru_cache(1 << 16)(self._own)
+        self.marked = lru_cache(1 << 10)(self._marked)
+        self.labelled = lru_cache(1 << 14)(self._labelled)
 
     def told(self, words: list[Words]) -> int:
         """Return what words weigh where they stand."""
-        return sum([sum(map(self.words[place], some)) for place, some in words])
+        places = [(PLACES.index(place), some) for place, some in words]
+        return sum([self.word(word)[place] for place, some in places for word in some])
+
+    def _own(self, value: str, how: str) -> tuple[str, int]:
+        """The class of a value, and what it weighs by itself."""
+        kind, signs = own(value, how)
+        return kind, sum(map(self.weight, signs))
+
+    def _marked(self, kind: str, odd: frozenset[str]) -> int:
+        """The most that the marks beside a value weigh."""
+        return sum(max(0, *map(self.weight, some)) for some in marks(kind, odd))
+
+    def _labelled(self, group: str, kind: str, how: str) -> int:
+        """The most that the labels of a group weigh, wherever they stand."""
+        return sum(max(0, self.weight(signs)) for signs in labels(group, kind, how))
 
 
 def likely(texts: pl.Series) -> pl.DataFrame:
-    """Return what the model takes for secrets: row, start and end in characters, kind."""
-    opening = sorted(_model().opening)
+    """Return what the model takes for secrets: row, start and end in characters, kind.
+
+    Each search is over what the cheaper ones before it left.
+    """
     asked = texts.str.contains(_MADE).fill_null(False)
-    if (some := _any(texts, [*_triggers(), *opening])).any():
-        held = texts.filter(some)
-        told = _any(held, opening) & (_any(held, _unspaced()) | held.str.contains(_spaced()))
-        told |= held.str.contains(_opening())
-        asked = asked.scatter(some.arg_true().filter(told), True)
-    rows = [(row, *span) for row in asked.arg_true() for span in _secrets(texts[row])]
+    for words, pattern in ((_unspaced, str), (_opened, _spaced), (_triggers, _opening)):
+        rest = (~asked).arg_true()
+        if len(rest := rest.filter(_any(texts.gather(rest), words()))):
+            told = texts.gather(rest).str.contains(pattern())
+            asked = asked.scatter(rest.filter(told), True)
+    parts = [(row, *part) for row in asked.arg_true() for part in _passages(texts[row])]
+    rows = [
+        (parts[n + at][0], parts[n + at][1] + start, parts[n + at][1] + end, kind)
+        for n in range(0, len(parts), _AT_ONCE)
+        for at, start, end, kind in _secrets([text for _, _, text in parts[n : n + _AT_ONCE]])
+    ]
     return pl.DataFrame(rows, LIKELY, orient="row")
 
 
@@ -90,25 +139,9 @@ def stored(weights: np.ndarray, bias: float, sure: float) -> dict[str, object]:
     }  # fmt: skip
 
 
-def loaded(table: dict[str, object]) -> Model:
-    """Return a model of its data."""
-    packed = zlib.decompress(base64.b85decode(str(table["weights"])))
-    sure, scale, bias = (float(str(table[name])) for name in ("sure", "scale", "bias"))
-    least = (math.log(sure / (1 - sure)) - bias) / scale
-    weights = np.frombuffer(packed, np.int8).tolist()
-    opening = frozenset(cast("list[str]", table["opening"]))
-    signs = lru_cache(1 << 16)(lambda some: sum(weights[hashed(sign)] for sign in some))
-    words = {place: _of_words(place, weights) for place in PLACES}
-    return Model(signs, words, least, float(str(table["floor"])), opening)
-
-
-def _of_words(place: str, weights: list[int]) -> Callable[[str], int]:
-    return lru_cache(1 << 14)(lambda word: weights[hashed(f"{place}={word}")])
-
-
 @cache
 def _model() -> Model:
-    return loaded(lexicon("secrets_fitted"))
+    return Model(lexicon("secrets_fitted"))
 
 
 @cache
@@ -122,9 +155,13 @@ def _opening() -> str:
     return expanded("(?i)(?:" + "|".join(f"@{{{group}}}" for group in OPENING) + ")@{right}")
 
 
+def _opened() -> list[str]:
+    return sorted(_model().opening)
+
+
 def _unspaced() -> list[str]:
     """The words that open, of scripts that are read by pairs of characters."""
-    return sorted(word for word in _model().opening if re.search(f"[{HAN}]", word))
+    return [word for word in _opened() if re.search(f"[{HAN}]", word)]
 
 
 @cache
@@ -134,7 +171,7 @@ def _spaced() -> str:
     In Rust's syntax. A token ends where no small letter follows, and begins with a capital or where
     none stands before (`secrets_signs.tokens`).
     """
-    words = sorted(_model().opening.difference(_unspaced()))
+    words = sorted({*_opened()}.difference(_unspaced()))
     whole = "|".join(map(pl.escape_regex, words))
     inside = "|".join(
         pl.escape_regex(w[0].upper()) + f"(?i:{pl.escape_regex(w[1:])})" for w in words
@@ -143,24 +180,71 @@ def _spaced() -> str:
     return rf"(?:(?:^|[^a-z])(?i:{whole})|(?:{inside}))(?:[^a-z]|$)|{free}"
 
 
-def _secrets(text: str) -> Iterator[tuple[int, int, str]]:
-    """The secrets of a text, the likeliest of those that touch each other."""
-    model = _model()
-    for start, passage in _passages(text):
-        whole, some = weighable(passage, model.opening)
-        told = model.told(whole)
+def _secrets(texts: list[str]) -> Iterator[tuple[int, int, int, str]]:
+    """The secrets of passages, the likeliest of those that touch each other.
+
+    What stands beside a value is looked at where its own signs, the words around it and the most
+    that could stand there would do.
+    """
+    model, said = _model(), [*map(tokens, texts)]
+    starts, before, after = _around(model, said)
+    odd = _odd("".join(texts))
+    for nth, (text, words, at) in enumerate(zip(texts, said, starts, strict=True)):
+        held = whole(text, words)
+        missing = model.least - (told := model.told(held))
         if told < model.floor:
             continue
-        missing, found = model.least - told, []
-        for value, kind, signs, words in some:
-            total = sum(map(model.signs, signs)) + model.told(words)
-            if total >= missing and not _place(passage, value):
+        passage, found = Passage(text, words), list[tuple[float, int, int, str]]()
+        groups = {label.group for label in passage.labels}
+        opened = not all(model.opening.isdisjoint(some) for _, some in held)
+        for value, first, last in passage.values(opened):
+            kind, total = model.own(text[value.start : value.end], value.how)
+            total += before[at + first] + after[at + last]
+            most = sum([model.labelled(group, kind, value.how) for group in groups])
+            if total + model.marked(kind, odd) + most < missing:
+                continue
+            total += sum(map(model.weight, passage.beside(value, kind)))
+            if total >= missing and not _place(text, value):
                 found.append((-total, value.start, value.end, kind))
         taken: list[tuple[int, int]] = []
-        for _, first, last, kind in sorted(found):
-            if all(last <= a or b <= first for a, b in taken):
-                taken.append((first, last))
-                yield start + first, start + last, _named(kind)
+        for _, begin, end, kind in sorted(found):
+            if all(end <= a or b <= begin for a, b in taken):
+                taken.append((begin, end))
+                yield nth, begin, end, _named(kind)
+
+
+def _odd(text: str) -> frozenset[str]:
+    """The signs of a text that are no part of a word."""
+    return frozenset(sign for sign in {*text} if not (sign.isalnum() or sign.isspace()))
+
+
+def _around(model: Model, said: list[list[str]]) -> tuple[list[int], list[int], list[int]]:
+    """What words weigh before and after each place of texts, one behind the other, and where each begins."""
+    known = {"": 0}
+    starts, ids = list[int](), [0] * MIDDLE
+    for words in said:
+        starts.append(len(ids))
+        ids += [known.setdefault(word, len(known)) for word in words]
+        ids += [0] * MIDDLE
+    weights = np.array([(0,) * len(PLACES), *(model.word(word) for word in known if word)]).T
+    of = dict(zip(PLACES, weights, strict=True))
+    flat = np.array(ids)
+    before = _before(flat, of["near"], of["middle"], [of[place] for place in FIRST], MIDDLE)
+    after = _before(flat[::-1], of["soon"], of["later"], [of[place] for place in NEXT], LATER)
+    return starts, before.tolist(), after[::-1].tolist()
+
+
+def _before(words: Array, near: Array, far: Array, first: list[Array], reach: int) -> Array:
+    """What words weigh before each place: the nearest where they stand, near and far ones once each."""
+    padded = np.concatenate([np.zeros(reach, words.dtype), words])
+    steps = [padded[reach - 1 - n :][: len(words) + 1] for n in range(reach)]
+    total = sum(weights[step] for weights, step in zip(first, steps, strict=False))
+    for n, step in enumerate(steps):
+        weights = (near if n < NEAR else far)[step]
+        for other in steps[0 if n < NEAR else NEAR : n]:
+            weights[step == other] = 0
+        total = total + weights
+    return total
 
 
 def _place(text: str, value: Value) -> bool:

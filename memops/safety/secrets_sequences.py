@@ -16,9 +16,10 @@ _KEY = (
     rf"(?<![\w.])\d{{1,5}}(?![\w%])|(?<!\w)[A-Z]\d?(?!\w)|(?<=[{HAN}])\d{{1,4}}|[#*＃＊]"
     rf"|[{_NUMERALS}](?![十百千万个天年月岁])"
 )
-_TWO = [
+_CLAUSE = re.compile(rf"[\w\s{HAN},，、;/–+\-#*＃＊]+")  # what nothing in it ends for certain
+_ANY, _TWO = (
     re.compile(f"(?:{one}).*?(?:{one})", re.DOTALL) for one in (f"[0-9#*＃＊{_NUMERALS}]", _KEY)
-]
+)
 _PARTS = re.compile(
     rf"(?P<key>{_KEY})"
     rf"|(?P<word>[^\W\d_{HAN}]+(?:-[^\W\d_{HAN}]+)*|[{HAN}])"
@@ -39,11 +40,17 @@ class _Part(NamedTuple):
 
 def sequences(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of what may be such a sequence."""
-    if not all(two.search(text) for two in _TWO):
-        return
+    for clause in _CLAUSE.finditer(text) if _ANY.search(text) else ():
+        if _TWO.search(text, *clause.span()):
+            yield from _in_clause(text, *clause.span())
+
+
+def _in_clause(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
     clause: list[_Part] = []
     apart = False
-    for match in _PARTS.finditer(text):
+    for match in _PARTS.finditer(text, begin):
+        if match.start() >= end:
+            break
         if match.lastgroup == "join":
             apart = apart or not match[0].isspace()
         elif match.lastgroup == "stop":

@@ -7,7 +7,7 @@ A sign is a short string; what it weighs was fitted. Labels are the words of all
 import bisect
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -43,11 +43,14 @@ _UNIT = re.compile(
     r"|rpm|[vwk]|usd|eur|[€$£¥元块个人次天年月日号点分秒岁米斤克楼层室页条路集版届名位件张台本万亿度寸码"
     r"期章步组字班级排座趟箱杯瓶碗段轮])(?![a-z])"
 )
-_FIRST, _NEXT = ("before0", "before1", "before2"), ("after0", "after1", "after2")
-PLACES = ("text", "pair", "near", "middle", "soon", "later", *_FIRST, *_NEXT)
+FIRST, NEXT = ("before0", "before1", "before2"), ("after0", "after1", "after2")
+PLACES = ("text", "pair", "near", "middle", "soon", "later", *FIRST, *NEXT)
+_LINES = ("alone", "first", "last")
+_WHERE = ("in", "right before", "before", "line above", "far", "after", "far after")
 _PAIRS = {'""', "“”", "''", "``", "「」", "‘’"}
 _MARKS = " \t-*•>`\"'"
-_NEAR, _MIDDLE, _AFTER, _FAR, _LABELS = 3, 10, 9, 60, 8
+NEAR, MIDDLE, LATER = 3, 10, 9  # words beside a value
+_FAR, _LABELS = 60, 8
 _SHORTS = frozenset(
     {"year", "digits and signs", "digit groups", "short", *(f"{n} digits" for n in range(9))}
 )
@@ -57,16 +60,9 @@ _DRESSED = frozenset({"mixed", "signed", "joined"})
 
 Signs = tuple[str, ...]
 """Signs that always come together, so that what they weigh together is added up once."""
+_SUM: Signs = ("sum",)
 Words = tuple[str, Collection[str]]
 """A place and the words that stand there: each is the sign `place=word`."""
-
-
-class Token(NamedTuple):
-    """A word, a number, a Chinese character or a sign: where it stands, and what it is, in small letters."""
-
-    start: int
-    end: int
-    text: str
 
 
 class Label(NamedTuple):
@@ -77,84 +73,72 @@ class Label(NamedTuple):
     group: str
 
 
-def tokens(text: str) -> list[Token]:
-    """Return the tokens of a text; a name in code is its words, a number is 0."""
-    return [
-        Token(*m.span(), "0" if m[0][0].isdigit() else m[0].lower()) for m in _TOKEN.finditer(text)
-    ]
+def tokens(text: str) -> list[str]:
+    """Return words, numbers, Chinese characters and signs of a text, in small letters.
 
-
-class Told(NamedTuple):
-    """A value, its class, the signs of its own, and the words around it."""
-
-    value: Value
-    kind: str
-    signs: set[Signs]
-    words: list[Words]
-
-
-class Passage(NamedTuple):
-    """The words that tell of every value of a passage, and its values with what tells of each."""
-
-    whole: list[Words]
-    values: Iterator[Told]
-
-
-def weighable(text: str, opening: Set[str] | None = None) -> Passage:
-    """Return the signs of a passage, and what in it may be a secret.
-
-    Plain words and numbers may be one where a label of a group in `OPENING` or a word of `opening`
-    stands, or none is asked for; without one only what no sentence has.
+    A name in code is its words, a number is 0.
     """
-    words = tokens(text)
-    told = {word.text for word in words}
-    pairs = set() if text.isascii() else _pairs(words)
-    opened = opening is None or not (opening.isdisjoint(told) and opening.isdisjoint(pairs))
-    return Passage([("text", told), ("pair", pairs)], _told(text, words, opened))
+    return [*map(_plain, _TOKEN.findall(text))]
 
 
-def spelt(signs: Iterable[Signs], words: Iterable[Words]) -> set[str]:
-    """Return signs one by one, those of words spelt out."""
-    said = {f"{place}={word}" for place, some in words for word in some}
-    return said.union(*signs)
+@lru_cache(1 << 15)
+def _plain(word: str) -> str:
+    return "0" if word[0].isdigit() else word.lower()
 
 
-def _pairs(words: Sequence[Token]) -> set[str]:
-    return {a.text + b.text for a, b in itertools.pairwise(words) if max(a.text, b.text) > HAN[0]}
+class Passage:
+    """A passage, its tokens, and where each of them and its labels stand."""
+
+    def __init__(self, text: str, words: Sequence[str]) -> None:
+        spans = [match.span() for match in _TOKEN.finditer(text)]
+        self.text, self.words = text, words
+        self.starts = [start for start, _ in spans]
+        self.labels = _labels(words, spans)
+        self.labelled = [label.start for label in self.labels]
+
+    def values(self, opened: bool) -> Iterator[tuple[Value, int, int]]:
+        """Yield what may be a secret, with how many tokens stand before it, and up to its end.
+
+        Plain words and numbers may be one where that is `opened`, or a label of a group in
+        `OPENING` stands; without one only what no sentence has.
+        """
+        text, starts = self.text, self.starts
+        opened = opened or any(label.group in OPENING for label in self.labels)
+        for value in values(text) if opened else values(text, MADE):
+            if opened or _free(text[value.start : value.end]):
+                first = bisect.bisect_left(starts, value.start)
+                last = bisect.bisect_left(starts, value.end)
+                if first or last < len(starts):  # else nothing tells anything: a key, a file's name
+                    yield value, first, last
+
+    def beside(self, value: Value, kind: str) -> set[Signs]:
+        """Return the signs of what stands beside a value of a class, its words aside."""
+        at = bisect.bisect_left(self.labelled, value.start)
+        near = self.labels[max(0, at - _LABELS) : at + _LABELS]
+        found = {_label(*place, kind, value.how) for place in _places(self.text, value, near)}
+        return {_beside(self.text, value, kind), *found}
+
+
+def own(value: str, how: str) -> tuple[str, set[Signs]]:
+    """Return the class of a value that is set off so, and the signs that it has by itself."""
+    kind, made = make(value)
+    return kind, {made, _how(how, kind)}
+
+
+def whole(text: str, words: Sequence[str]) -> list[Words]:
+    """Return the words that tell of every value of a passage."""
+    return [("text", {*words}), ("pair", _pairs(text, words))]
+
+
+def _pairs(text: str, words: Sequence[str]) -> set[str]:
+    """Return pairs of tokens of scripts without spaces."""
+    if text.isascii():
+        return set()
+    return {a + b for a, b in itertools.pairwise(words) if max(a, b) > HAN[0]}
 
 
 def _free(value: str) -> bool:
     return MADE.search(value) is not None and make(value)[0] in _FREE
-
-
-def _told(text: str, words: list[Token], opened: bool) -> Iterator[Told]:
-    starts, said = [word.start for word in words], [word.text for word in words]
-    labels = _labels(words)
-    labelled = [label.start for label in labels]
-    opened = opened or any(label.group in OPENING for label in labels)
-    for value in values(text):
-        if not (opened or _free(text[value.start : value.end])):
-            continue
-        first = bisect.bisect_left(starts, value.start)
-        last = bisect.bisect_left(starts, value.end)
-        if first == 0 and last == len(starts):
-            continue  # around which nothing tells anything: a key, a file's name
-        kind, made = make(text[value.start : value.end])
-        at = bisect.bisect_left(labelled, value.start)
-        beside = _places(text, value, labels[max(0, at - _LABELS) : at + _LABELS])
-        signs = {made, _how(value.how, kind), _beside(text, value, kind)}
-        signs.update(_label(group, where, kind, value.how) for group, where in beside)
-        before = said[max(0, first - _MIDDLE) : first][::-1]
-        yield Told(value, kind, signs, _around(before, said[last : last + _AFTER]))
-
-
-def _around(before: list[str], after: list[str]) -> list[Words]:
-    """The words before a value, nearest first, and those after it."""
-    return [
-        *zip(_FIRST, zip(before), strict=False), ("near", {*before[:_NEAR]}),
-        *zip(_NEXT, zip(after), strict=False), ("soon", {*after[:_NEAR]}),
-        ("middle", {*before[_NEAR:]}), ("later", {*after[_NEAR:]}),
-    ]  # fmt: skip
 
 
 def _beside(text: str, value: Value, kind: str) -> Signs:
@@ -176,15 +160,48 @@ def _beside(text: str, value: Value, kind: str) -> Signs:
 def _marks(
     kind: str, lines: tuple[bool, ...], mark: str, close: str, following: str, unit: bool, quoted: bool
 ) -> Signs:  # fmt: skip
-    places = [name for name, holds in zip(("alone", "first", "last"), lines, strict=True) if holds]
+    places = [_line(name, kind) for name, holds in zip(_LINES, lines, strict=True) if holds]
     return (
-        *(f"line={name}" for name in places), *(f"lineclass={name} {kind}" for name in places),
-        f"mark={mark}{close.isspace()}", f"markclass={mark} {kind}",
-        f"next={following}", f"nextclass={following} {kind}",
-        *(("unit", f"unitclass={kind}") if unit else ()),
-        *(("sum",) if close and close in "$€£¥" else ()),
-        *(("quoted", f"quotedclass={kind}") if quoted else ()),
+        *itertools.chain(*places), *_before(kind, mark, close.isspace()), *_after(kind, following),
+        *(_unit(kind) if unit else ()), *(_SUM if close and close in "$€£¥" else ()),
+        *(_quoted(kind) if quoted else ()),
     )  # fmt: skip
+
+
+def _line(name: str, kind: str) -> Signs:
+    return f"line={name}", f"lineclass={name} {kind}"
+
+
+def _before(kind: str, mark: str, apart: bool) -> Signs:
+    return f"mark={mark}{apart}", f"markclass={mark} {kind}"
+
+
+def _after(kind: str, following: str) -> Signs:
+    return f"next={following}", f"nextclass={following} {kind}"
+
+
+def _unit(kind: str) -> Signs:
+    return "unit", f"unitclass={kind}"
+
+
+def _quoted(kind: str) -> Signs:
+    return "quoted", f"quotedclass={kind}"
+
+
+def marks(kind: str, odd: Iterable[str]) -> Iterator[list[Signs]]:
+    """Yield the signs of marks and of places in lines of which a value of a class has one at most.
+
+    Its text holds no other signs than those that are `odd`.
+    """
+    yield from ([_line(name, kind)] for name in _LINES)
+    yield [_before(kind, mark, apart) for mark in (*odd, "w", "^") for apart in (True, False)]
+    yield [_after(kind, following) for following in (*odd, "s", "w", "$")]
+    yield from ([_unit(kind)], [_SUM], [_quoted(kind)])
+
+
+def labels(group: str, kind: str, how: str) -> Iterator[Signs]:
+    """Yield the signs of each place of a label of a group beside a value."""
+    return (_label(group, where, kind, how) for where in _WHERE)
 
 
 @cache
@@ -223,24 +240,24 @@ def _places(text: str, value: Value, labels: Sequence[Label]) -> Iterator[tuple[
 
 @cache
 def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    """Labels as tokens, by their first."""
+    """Labels as tokens, by their first, which may be a plural."""
     found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for table in lexicon("secrets_labels").values():
         for group in _GROUPS:
             for label in table.get(group, ()):
-                words = tuple(word.text for word in tokens(label.rstrip("*")))
-                found.setdefault(words[0], []).append((words, group))
+                words = tuple(tokens(label.rstrip("*")))
+                for first in (words[0], words[0] + "s"):
+                    found.setdefault(first, []).append((words, group))
     return found
 
 
-def _labels(words: Sequence[Token]) -> list[Label]:
+def _labels(words: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[Label]:
     found, known = [], _phrases()
     for n, word in enumerate(words):
-        for first in {word.text, word.text.removesuffix("s")}:
-            for phrase, group in known.get(first, ()):
-                last = n + len(phrase)
-                if last <= len(words) and all(
-                    a.text in (b, b + "s") for a, b in zip(words[n:last], phrase, strict=True)
-                ):
-                    found.append(Label(word.start, words[last - 1].end, group))
+        for phrase, group in known.get(word, ()):
+            last = n + len(phrase)
+            if last <= len(words) and all(
+                a in (b, b + "s") for a, b in zip(words[n:last], phrase, strict=True)
+            ):
+                found.append(Label(spans[n][0], spans[last - 1][1], group))
     return found

@@ -41,7 +41,6 @@ _BEFORE = frozenset(":：=→—–-\"“”‘'’「『`(（>\n*•") | {""}
 _WORD, _WIDE = re.compile(r"\S+"), re.compile("[\u2e81-\U0010ffff]")
 _LONGEST, _WORDS, _SIGNS, _LIST, _LAST = 200, 7, 10, 10, 4
 
-_SAYS = re.compile(r"[^\W_]")
 _PLACE = re.compile(
     r"(?i)^(?:[~.]{0,2}/|[a-z]:\\)|://|^www\.|^[\w.+-]+@[\w-]+\.[a-z]{2,}|\.[a-z]{2,5}$"
 )
@@ -62,6 +61,7 @@ _MADE = {
     "place": _PLACE,
     "holder": _HOLDER,
 }
+_WORDED = ("unsaid", "holder")  # which letters alone may make
 _OTHER, _CLASSED = re.compile("[^A-Za-z0-9]"), re.compile("[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _SHAPES = tuple(
     (re.compile(pattern), sign)
@@ -72,6 +72,9 @@ _SHAPES = tuple(
 _RANDOM, _CHANGING, _SHORT = 16, 0.3, 8
 
 
+_SAYS = re.compile(r"[^\W_]")
+
+
 class Value(NamedTuple):
     """Where a value stands in its text, and how it is set off, as `_stretches` names it."""
 
@@ -80,13 +83,18 @@ class Value(NamedTuple):
     how: str
 
 
-def values(text: str) -> list[Value]:
-    """Return what could be a secret in a passage, in reading order; values may overlap."""
+def values(text: str, holding: re.Pattern[str] = _SAYS) -> list[Value]:
+    """Return what could be a secret in a passage, in reading order; values may overlap.
+
+    Only those are looked at that hold a match of a pattern.
+    """
     found: dict[tuple[int, int], str] = {}
     for start, end, how in _stretches(text):
+        if holding.search(text, start, end) is None:
+            continue
         start, end = trimmed(text, start, end)
-        whole = 2 <= end - start <= _LONGEST and _SAYS.search(text, start, end)
-        if whole and (start, end) not in found and _set_off(text, start, end, how):
+        whole = 2 <= end - start <= _LONGEST and (start, end) not in found
+        if whole and _set_off(text, start, end, how):
             found[start, end] = how
     return [Value(*span, how) for span, how in sorted(found.items())]
 
@@ -95,10 +103,17 @@ def _set_off(text: str, start: int, end: int, how: str) -> bool:
     """Whether a sign stands beside a plain word or words, or it says what a verb tells."""
     if how not in ("run", "clause") or not _PLAIN.fullmatch(text, start, end):
         return True
-    before, after = text[:start].rstrip(" ")[-1:], text[end : end + 1]
+    before, after = _mark(text, start), text[end : end + 1]
     if " " in text[start:end]:
         return before in _BEFORE
     return not (before.isalnum() and (after.isspace() or after.isalnum()))
+
+
+def _mark(text: str, at: int) -> str:
+    """The last character before a place that is no space."""
+    while at and text[at - 1] == " ":
+        at -= 1
+    return text[at - 1] if at else ""
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
@@ -144,7 +159,7 @@ def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
     words = [m.start() for m in _WORD.finditer(clause)]
     if _few(clause):
         yield start, end, "clause"
-    elif _LIST <= len(words) <= 2 * _LIST + 1 and text[:start].rstrip(" ")[-1:] in _BEFORE:
+    elif _LIST <= len(words) <= 2 * _LIST + 1 and _mark(text, start) in _BEFORE:
         yield start, end, "list"
     for at in words[max(1, len(words) - _LAST) :]:
         yield start + at, end, "last"
@@ -165,7 +180,8 @@ def make(value: str) -> tuple[str, tuple[str, ...]]:
     told = [f"class={kind}", f"shape={_shape(value)}", f"size={_size(size)}"]
     told += [f"classsize={kind}{min(size, 40) // 3}", f"digits={min(_count(value), _SHORT)}"]
     told += [f"changes={int(changes * 10)}", f"classchanges={kind}{int(changes * 10)}"]
-    told += [f"make={name}" for name, pattern in _MADE.items() if pattern.search(value)]
+    plain = value.replace(" ", "").isalpha()
+    told += [f"make={name}" for name in (_WORDED if plain else _MADE) if _MADE[name].search(value)]
     return kind, tuple(told)
 
 

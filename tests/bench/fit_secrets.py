@@ -13,6 +13,7 @@ import random
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,9 +26,22 @@ from sklearn.linear_model import LogisticRegression
 
 from memops.policy.safety import Secrets
 from memops.safety import secrets, secrets_fitted
-from memops.safety.secrets_fitted import BITS, hashed, loaded, stored
+from memops.safety.secrets_fitted import BITS, Model, hashed, stored
 from memops.safety.secrets_sequences import HAN
-from memops.safety.secrets_signs import spelt, tokens, weighable
+from memops.safety.secrets_signs import (
+    FIRST,
+    LATER,
+    MIDDLE,
+    NEAR,
+    NEXT,
+    Passage,
+    Signs,
+    Words,
+    own,
+    tokens,
+    whole,
+)
+from memops.safety.secrets_values import Value
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "data" / "lexicons" / "secrets_fitted.toml"
@@ -143,11 +157,36 @@ def _clues(text: str, spans: tuple[tuple[int, int], ...]) -> set[str]:
     ends = [0, *(at for span in spans for at in span), len(text)]
     parts = [text[a:b] for a, b in zip(ends[::2], ends[1::2], strict=True)]
     words = [word for part in parts for word in tokens(part)]
-    found = {word.text for word in words if len(word.text) > (2 if word.text.isascii() else 1)}
+    found = {word for word in words if len(word) > (2 if word.isascii() else 1)}
     return found | {
-        a.text + b.text for a, b in itertools.pairwise(words)
-        if len(a.text + b.text) == 2 and (a.text + b.text).isalpha() and max(a.text, b.text) > HAN[0]
+        a + b for a, b in itertools.pairwise(words)
+        if len(a + b) == 2 and (a + b).isalpha() and max(a, b) > HAN[0]
     }  # fmt: skip
+
+
+def weighed(text: str) -> Iterator[tuple[Value, set[Signs], list[Words]]]:
+    """Yield every value of a passage with its signs, and the words that tell of it."""
+    passage = Passage(text, tokens(text))
+    for value, first, last in passage.values(opened=True):
+        kind, signs = own(text[value.start : value.end], value.how)
+        beside = around(passage.words, first, last)
+        yield value, signs | passage.beside(value, kind), beside + whole(text, passage.words)
+
+
+def around(words: Sequence[str], first: int, last: int) -> list[Words]:
+    """Return the words before a value, nearest first, and those after it."""
+    before, after = words[max(0, first - MIDDLE) : first][::-1], words[last : last + LATER]
+    return [
+        *zip(FIRST, zip(before), strict=False), ("near", {*before[:NEAR]}),
+        *zip(NEXT, zip(after), strict=False), ("soon", {*after[:NEAR]}),
+        ("middle", {*before[NEAR:]}), ("later", {*after[NEAR:]}),
+    ]  # fmt: skip
+
+
+def spelt(signs: Iterable[Signs], words: Iterable[Words]) -> set[str]:
+    """Return signs one by one, those of words spelt out."""
+    said = {f"{place}={word}" for place, some in words for word in some}
+    return said.union(*signs)
 
 
 def cases(texts: list[Text]) -> Cases:
@@ -155,10 +194,9 @@ def cases(texts: list[Text]) -> Cases:
     places, ends, secret, weight = [], [0], [], []
     for text, spans in texts:
         cores = [_core(text, span) for span in spans]
-        whole, some = weighable(text)
-        for value, _, signs, words in some:
+        for value, signs, words in weighed(text):
             here = _core(text, (value.start, value.end))
-            places += sorted({*map(hashed, spelt(signs, words + whole))})
+            places += sorted({*map(hashed, spelt(signs, words))})
             ends.append(len(places))
             secret.append(here in cores)
             touching = any(here[0] < core[1] and core[0] < here[1] for core in cores)
@@ -183,8 +221,8 @@ def fit(given: list[Cases], texts: list[Text], plain: list[Text]) -> dict[str, o
         np.concatenate([case.weight for case in given]),
     )
     table = stored(model.coef_[0], float(model.intercept_[0]), SURE)
-    model = loaded(table)
-    told = [model.told(weighable(text).whole) for text, spans in texts if spans]
+    model = Model(table)
+    told = [model.told(whole(text, tokens(text))) for text, spans in texts if spans]
     floor = float(np.quantile(told, REACHED, method="lower"))
     return table | {"floor": floor, "opening": opening(texts, plain)}
 
@@ -219,7 +257,7 @@ def main(argv: list[str]) -> None:
     for nth in range(FOLDS):
         left = [*texts][nth::FOLDS]
         table = fitted([name for name in texts if name not in left])
-        with patch.object(secrets_fitted, "_model", lambda table=table: loaded(table)):
+        with patch.object(secrets_fitted, "_model", lambda table=table: Model(table)):
             for name in left:
                 told = reached(texts[name])
                 total += told
