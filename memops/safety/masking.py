@@ -106,11 +106,12 @@ def masked_json(
     """
     out = documents.to_list()
     values = {row: _parsed(text) for row, text in enumerate(out) if text and len(text) > 2}
-    held = {row: list(_leaves(value)) for row, value in values.items()}
-    every = (leaf for leaves in held.values() for leaf in leaves)
+    held = {row: {*_leaves(value)} for row, value in values.items()}
+    every = {leaf for leaves in held.values() for leaf in leaves}
     read = _reader(every, policy, known=known)
+    changed = {leaf for leaf in every if read(*leaf) != leaf[0]}
     for row, leaves in held.items():
-        if any(read(*leaf) != leaf[0] for leaf in leaves):
+        if not changed.isdisjoint(leaves):
             try:
                 out[row] = _written(values[row], read)
             except RecursionError:

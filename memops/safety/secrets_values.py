@@ -127,17 +127,18 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _stretches(text: str) -> Iterator[tuple[int, int, str]]:
     for match in _RUN.finditer(text):
-        start, end = trimmed(text, *match.span())
-        yield start, end, "run"
-        yield from ((start + at, end, "part") for at in _parts(text[start:end]))
+        yield *match.span(), "run"
+        if _JOINED.search(text, *match.span()):
+            yield from _parts(text, *trimmed(text, *match.span()))
     for match in _DIGITS.finditer(text):
         yield *match.span(), "digits"
     for match in _QUOTED.finditer(text):
         start, end = match.span(match.lastindex or 0)
         if text.count(" ", start, end) < _WORDS:
             yield start, end, "quoted"
+    said = _SAID.search(text) is not None
     for match in _CLAUSE.finditer(text):
-        yield from _clauses(text, *match.span())
+        yield from _clauses(text, *match.span(), said)
     if not text.isascii():
         yield from ((*match.span(), "blend") for match in _BLEND.finditer(text))
     for match in _LINK.finditer(text):
@@ -145,31 +146,31 @@ def _stretches(text: str) -> Iterator[tuple[int, int, str]]:
     yield from ((*span, "sequence") for span in sequences(text))
 
 
-def _parts(run: str) -> Iterator[int]:
-    """Where what follows a sign inside a run begins."""
-    if _JOINED.search(run) is None or "://" in run:
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
+    """What follows a sign inside a run."""
+    if "://" in text[start:end]:
         return
     for sign in _JOINS:
-        first, last = run.find(sign), run.rfind(sign)
-        yield from (at + 1 for at in {first, last} if 0 <= at < len(run) - 2)
+        ends = {text.find(sign, start, end), text.rfind(sign, start, end)}
+        yield from ((at + 1, end, "part") for at in ends if start <= at < end - 2)
 
 
-def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
-    clause = text[start:end]
-    words = [m.start() for m in _WORD.finditer(clause)]
-    if _few(clause):
+def _clauses(text: str, start: int, end: int, said: bool) -> Iterator[tuple[int, int, str]]:
+    words = [m.start() for m in _WORD.finditer(text, start, end)]
+    if len(words) <= _WORDS and _narrow(text, start, end):
         yield start, end, "clause"
     elif _LIST <= len(words) <= 2 * _LIST + 1 and _mark(text, start) in _BEFORE:
         yield start, end, "list"
     for at in words[max(1, len(words) - _LAST) :]:
-        yield start + at, end, "last"
-    for match in _SAID.finditer(text, start, end):
-        if _few(text[match.end() : end]):
+        yield at, end, "last"
+    for match in _SAID.finditer(text, start, end) if said else ():
+        few = len(text[match.end() : end].split()) <= _WORDS
+        if few and _narrow(text, match.end(), end):
             yield match.end(), end, "said"
 
 
-def _few(clause: str) -> bool:
-    return len(clause.split()) <= _WORDS and len(_WIDE.findall(clause)) <= _SIGNS
+def _narrow(text: str, start: int, end: int) -> bool:
+    return text.isascii() or len(_WIDE.findall(text, start, end)) <= _SIGNS
 
 
 @lru_cache(50_000)

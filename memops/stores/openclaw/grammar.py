@@ -6,6 +6,7 @@ No grammar is enforced there, so all that real notes mix is accepted: bullets, p
 """
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from memops.documents.leads import CLOCK, DATE
@@ -224,6 +225,7 @@ def _kind(place: Place, given: dict[str, Any]) -> str:
     return "fact" if curated(place.path) else "note"
 
 
+@lru_cache(maxsize=4096)
 def _heading_kind(heading: str) -> str | None:
     """Return the kind that a short heading names; a long one is a title and names nothing."""
     title = re.sub(r"^[\s#]+|\(?\d{4}-\d{2}-\d{2}\)?", "", heading).strip()
