@@ -101,11 +101,12 @@ def likely(texts: pl.Series) -> pl.DataFrame:
     Each search is over what the cheaper ones before it left.
     """
     asked = texts.str.contains(_MADE).fill_null(False)
-    for words, pattern in ((_unspaced, str), (_opened, _spaced), (_triggers, _opening)):
+    for words, patterns in ((_unspaced, [""]), (_opened, [_spaced()]), (_triggers, _opening())):
         rest = (~asked).arg_true()
-        if len(rest := rest.filter(_any(texts.gather(rest), words()))):
-            told = texts.gather(rest).str.contains(pattern())
-            asked = asked.scatter(rest.filter(told), True)
+        rest = rest.filter(_any(texts.gather(rest), words()))
+        for pattern in patterns if len(rest) else ():
+            told = texts.gather(rest).str.contains(pattern)
+            asked, rest = asked.scatter(rest.filter(told), True), rest.filter(~told)
     parts = [(row, *part) for row in asked.arg_true() for part in _passages(texts[row])]
     rows = [
         (parts[n + at][0], parts[n + at][1] + start, parts[n + at][1] + end, kind)
@@ -150,9 +151,12 @@ def _triggers() -> list[str]:
 
 
 @cache
-def _opening() -> str:
-    """A word without which no plain word or number is a secret (Rust's syntax)."""
-    return expanded("(?i)(?:" + "|".join(f"@{{{group}}}" for group in OPENING) + ")@{right}")
+def _opening() -> list[str]:
+    """Words without one of which no plain word or number is a secret (Rust's syntax).
+
+    The engine searches for one group after the other ten times as fast as for all at once.
+    """
+    return [expanded(f"(?i)@{{{group}}}@{{right}}") for group in OPENING]
 
 
 def _opened() -> list[str]:

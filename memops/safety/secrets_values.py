@@ -89,7 +89,7 @@ def values(text: str, holding: re.Pattern[str] = _SAYS) -> list[Value]:
     Only those are looked at that hold a match of a pattern.
     """
     found: dict[tuple[int, int], str] = {}
-    for start, end, how in _stretches(text):
+    for start, end, how in _stretches(text, holding):
         if holding.search(text, start, end) is None:
             continue
         start, end = trimmed(text, start, end)
@@ -125,7 +125,7 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _stretches(text: str) -> Iterator[tuple[int, int, str]]:
+def _stretches(text: str, holding: re.Pattern[str]) -> Iterator[tuple[int, int, str]]:
     for match in _RUN.finditer(text):
         yield *match.span(), "run"
         if _JOINED.search(text, *match.span()):
@@ -138,7 +138,8 @@ def _stretches(text: str) -> Iterator[tuple[int, int, str]]:
             yield start, end, "quoted"
     said = _SAID.search(text) is not None
     for match in _CLAUSE.finditer(text):
-        yield from _clauses(text, *match.span(), said)
+        if holding.search(text, *match.span()):
+            yield from _clauses(text, *match.span(), said)
     if not text.isascii():
         yield from ((*match.span(), "blend") for match in _BLEND.finditer(text))
     for match in _LINK.finditer(text):
