@@ -79,10 +79,7 @@ def marked(
     family: str,
     policy: Unattended,
 ) -> pl.DataFrame:
-    """Return a plan of which what has not earned it waits for a person; `known` is a `standing`.
-
-    What only completes another change of its rule is judged with that one.
-    """
+    """Return a plan of which what has not earned it waits for a person; `known` is a `standing`."""
     if plan.is_empty():
         return plan
     says = {rule: decided(rule, kind, policy) for rule in plan["rule"].unique().drop_nulls()}
@@ -123,10 +120,7 @@ def _why(policy: Unattended) -> pl.Expr:
 
 
 def completing(plan: pl.DataFrame) -> pl.Series:
-    """Return the positions of edits that only give a record what its rule takes from another.
-
-    They wait when the change does from which the record gains (`settled`).
-    """
+    """Return the positions of edits that only give a record what its rule takes from another."""
     rows = plan.with_row_index("nth")
     behind = rows.filter(pl.col("superseded_by").is_not_null())
     gains = rows.filter(EDITS & pl.col("superseded_by").is_null() & pl.col("text").is_null())

@@ -7,12 +7,15 @@ of it is on disk.
 import glob
 import gzip
 import hashlib
+import io
 import json
 import os
 import time
 import zlib
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from memops.errors import Corrupt, MemopsError, NoSpace
 from memops.failpoints import failpoint
@@ -24,6 +27,8 @@ _LONG = 64  # bytes of a name that a temporary name holds whole; systems allow 2
 _TICK = 50_000_000  # nanoseconds in which the clocks of file systems, most of which step by four million, move
 _digests: dict[tuple[int, ...], str] = {}
 _EASY, _RATIO = 64 << 20, 50  # what a gzip file may unfold to: so many bytes, or times its own
+UNREADABLE = (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
+"""What polars raises of a file that is no sound Parquet."""
 
 
 def folder(path: Path) -> Path:
@@ -46,10 +51,7 @@ def folder(path: Path) -> Path:
 
 
 def entry(folder: Path, name: str) -> Path:
-    """Return where a folder keeps what is named so, or the only thing whose name begins so.
-
-    Raises MemopsError for a beginning that several have.
-    """
+    """Return where a folder keeps what is named so, or the only thing whose name begins so; raises MemopsError."""
     path = folder / name
     if path.exists() or len(name) < _TELLING or Path(name).name != name:
         return path
@@ -61,10 +63,7 @@ def entry(folder: Path, name: str) -> Path:
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: temporary name, fsync, rename, fsync of the folder.
-
-    What a process left that died over the same file goes.
-    """
+    """Write a file whole or not at all: temporary name, fsync, rename, fsync of the folder."""
     own = f".{short(path.name)}."
     part = path.with_name(f"{own}{os.getpid()}.part")
     for left in path.parent.glob(f"{glob.escape(own)}*.part"):
@@ -92,6 +91,30 @@ def write(path: Path, data: bytes) -> None:
     sync(path.parent)
 
 
+def packed(table: pl.DataFrame, **about: Any) -> bytes:
+    """Return a table as the bytes of a Parquet file."""
+    out = io.BytesIO()
+    table.write_parquet(out, **about)
+    return out.getvalue()
+
+
+def unpacked(
+    data: bytes, where: str, hint: str = "", schema: pl.Schema | None = None
+) -> pl.DataFrame:
+    """Return the table of a Parquet file's bytes, with a schema's columns; raises Corrupt."""
+    try:
+        table = pl.read_parquet(io.BytesIO(data))
+        return table.select(schema.names()).cast(schema) if schema else table
+    except UNREADABLE as error:
+        raise Corrupt(f"{where}: {error}", hint) from error
+
+
+def digest(data: bytes | str) -> str:
+    """Return the SHA-256 of bytes, or of a text in UTF-8, in hexadecimal digits."""
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    return hashlib.sha256(raw).hexdigest()
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write one JSON value, indented, with sorted keys."""
     write(path, json_bytes(value))
@@ -105,28 +128,27 @@ def json_bytes(value: Any) -> bytes:
 
 def json_digest(value: Any) -> str:
     """Return a short name for a JSON value, the same for the same value."""
-    return hashlib.sha256(json_bytes(value)).hexdigest()[:16]
+    return digest(json_bytes(value))[:16]
 
 
 def write_sealed(path: Path, value: dict[str, Any]) -> None:
     """Write a JSON object with its own SHA-256, so that `read_sealed` finds any damage."""
-    write_json(path, {**value, "sha256": hashlib.sha256(json_bytes(value)).hexdigest()})
+    write_json(path, {**value, "sha256": digest(json_bytes(value))})
 
 
 def read_sealed(path: Path) -> dict[str, Any]:
     """Return what `write_sealed` wrote; raises Corrupt, naming the file, for any other byte."""
     data = path.read_bytes()
-    value, digest = _json(path, data), hashlib.sha256(data).digest()
+    value, held = _json(path, data), digest(data)
     said = value.pop("sha256", None)
-    if digest not in _whole:
-        own = hashlib.sha256(json_bytes(value)).hexdigest()
-        if said != own or json_bytes({**value, "sha256": said}) != data:
+    if held not in _whole:
+        if said != digest(json_bytes(value)) or json_bytes({**value, "sha256": said}) != data:
             raise Corrupt(f"{path}: not as it was written")
-        _whole.add(digest)
+        _whole.add(held)
     return value
 
 
-_whole: set[bytes] = set()
+_whole: set[str] = set()
 """Digests of sealed files that this process found as they were written."""
 
 
@@ -163,10 +185,7 @@ def json_object(data: bytes | str) -> dict[str, Any]:
 
 
 def json_lines(path: Path, hint: str = "") -> list[tuple[str, Any]]:
-    """Return the values of a file of JSON lines, gzipped or not, each with where it stands.
-
-    Raises Corrupt, naming the line, for one that is no JSON.
-    """
+    """Return the values of a file of JSON lines, gzipped or not, each with where it stands."""
     data = gunzipped(path) if path.suffix == ".gz" else path.read_bytes()
     found = []
     try:
@@ -196,7 +215,7 @@ def refuse_other(header: dict[str, Any], known: int, path: Path) -> None:
 def short(name: str) -> str:
     """Return a name as part of a temporary one: itself, or the digest of one that is long."""
     data = os.fsencode(name)
-    return name if len(data) <= _LONG else hashlib.sha256(data).hexdigest()[:16]
+    return name if len(data) <= _LONG else digest(data)[:16]
 
 
 def alive(pid: int) -> bool:
@@ -235,10 +254,10 @@ def sha256(path: Path) -> str:
         stands = _standing(handle.fileno())
         if known := _digests.get(stands):
             return known
-        digest = hashlib.file_digest(handle, "sha256").hexdigest()
+        found = hashlib.file_digest(handle, "sha256").hexdigest()
         if _standing(handle.fileno()) == stands and time.time_ns() - stands[-1] > _TICK:
-            _digests[stands] = digest
-        return digest
+            _digests[stands] = found
+        return found
 
 
 def _standing(handle: int) -> tuple[int, ...]:

@@ -17,10 +17,7 @@ def given_back() -> None:
 
 
 def shared() -> None:
-    """Have all threads take memory from one heap, where the C library is glibc; before the first begins.
-
-    By itself it gives each a heap of its own, and what one freed the others do not use.
-    """
+    """Have all threads take memory from one heap, where the C library is glibc; before the first begins."""
     if library := _glibc():
         library.mallopt(_ARENA_MAX, 1)
 

@@ -1,6 +1,5 @@
 """Journals: files of JSON lines that only grow, by which what was cut off is gone on with."""
 
-import hashlib
 import json
 import os
 import re
@@ -10,7 +9,7 @@ from typing import Any
 
 from memops.errors import Corrupt
 from memops.failpoints import failpoint
-from memops.files import json_value, sync, write
+from memops.files import digest, json_value, sync, write
 
 _LINE = re.compile(rb'\{"sum": "([0-9a-f]{16})", "entry": (\{.*\})\}', re.DOTALL)
 _JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
@@ -87,7 +86,7 @@ def _entry(line: bytes) -> dict[str, Any] | None:
 
 
 def _sum(data: bytes) -> bytes:
-    return hashlib.sha256(data).hexdigest()[:16].encode()
+    return digest(data)[:16].encode()
 
 
 def _cut_torn(handle: int) -> None:

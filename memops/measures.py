@@ -86,11 +86,7 @@ def leak(k: int) -> pl.Expr:
 
 @dataclass(frozen=True)
 class Family:
-    """A measure at any cutoff: what it computes of one, and whether higher or lower is better.
-
-    `written` are the names that are told where one is unknown; a family of which one is written
-    without `@k` needs no cutoff.
-    """
+    """A measure at any cutoff: what it computes of one, and whether higher or lower is better."""
 
     value: Callable[[int], pl.Expr]
     written: tuple[str, ...]

@@ -22,10 +22,7 @@ def once(values: Array) -> Array:
 
 
 def connected(a: Array, b: Array, n: int) -> Array:
-    """Return which group each of n things is in, of those that links a-b make, numbered by their first.
-
-    What scipy's `connected_components` returns, whose import takes longer than a small night's links.
-    """
+    """Return which group each of n things is in, of those that links a-b make, numbered by their first."""
     label = np.arange(n)
     while True:
         low, before = np.minimum(label[a], label[b]), label.copy()

@@ -6,8 +6,6 @@ again: a put is passed over while its id stands in the store. The file carries i
 since Parquet does not notice damage.
 """
 
-import hashlib
-import io
 from pathlib import Path
 
 import polars as pl
@@ -30,19 +28,14 @@ def read(path: Path) -> pl.DataFrame:
     data = path.read_bytes()
     if _stamped(data) != data:
         raise Corrupt(f"{path}: the overlay is not as it was written", "restore a snapshot")
-    try:
-        return pl.read_parquet(io.BytesIO(data)).select(CHANGES.names()).cast(CHANGES)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise Corrupt(
-            f"{path}: the overlay cannot be read: {error}", "restore a snapshot"
-        ) from error
+    where = f"{path}: the overlay cannot be read"
+    return files.unpacked(data, where, "restore a snapshot", CHANGES)
 
 
 def write(path: Path, overlay: pl.DataFrame) -> None:
     """Write the overlay, sorted by id."""
-    out = io.BytesIO()
-    overlay.sort("id").write_parquet(out, metadata={"memops.sha256": _BLANK})
-    files.write(path, _stamped(out.getvalue()))
+    data = files.packed(overlay.sort("id"), metadata={"memops.sha256": _BLANK})
+    files.write(path, _stamped(data))
 
 
 def joined(records: pl.DataFrame, overlay: pl.DataFrame) -> pl.DataFrame:
@@ -93,7 +86,7 @@ def _stamped(data: bytes) -> bytes:
     """Return a file with the digest of itself, the digest's own place left blank, in its footer."""
     at = data.rfind(_SUM) + len(_SUM)
     blank = data[:at] + _BLANK.encode() + data[at + 64 :]
-    return blank[:at] + hashlib.sha256(blank).hexdigest().encode() + blank[at + 64 :]
+    return blank[:at] + files.digest(blank).encode() + blank[at + 64 :]
 
 
 def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:

@@ -42,10 +42,7 @@ NO_ARGS: Mapping[str, Any] = MappingProxyType({})
 def put(
     records: pl.DataFrame, code: Said, args: Args = NO_ARGS, intent: Said = "insert", **about: Any
 ) -> pl.DataFrame:
-    """Propose each record as given, in place of any that has its id.
-
-    `about` may give evidence, derived_from (lists of ids) and risk, as values or expressions.
-    """
+    """Propose each record as given, in place of any that has its id."""
     whole = {name: pl.col(name) for name in RECORDS}
     return _changes("put", records, intent, code, args, **whole, **about)
 
@@ -90,10 +87,7 @@ def arguments(**values: Any) -> pl.Expr:
 
 
 def without_secrets(records: pl.DataFrame, plan: pl.DataFrame) -> pl.DataFrame:
-    """Return records with their texts as a plan's redactions leave them, for pages that show them.
-
-    A text by itself may not tell that it holds a secret.
-    """
+    """Return records with their texts as a plan's redactions leave them, for pages that show them."""
     masked = plan.filter((pl.col("intent") == "redact") & pl.col("text").is_not_null())
     masked = masked.select("id", _masked="text").unique("id", keep="last", maintain_order=True)
     told = records.join(masked, on="id", how="left", maintain_order="left")
@@ -194,10 +188,7 @@ def gravity() -> pl.Expr:
 
 
 def _squash_edits(edits: pl.DataFrame) -> pl.DataFrame:
-    """One edit a record: each field as the last edit that set or emptied it left it.
-
-    What it is about is what the gravest of them was about, the last of several.
-    """
+    """One edit a record: each field as the last edit that set or emptied it left it."""
     emptied = {name: pl.col("clears").list.contains(name).fill_null(False) for name in FIELDS}
     last = [
         pl.col(name).filter(pl.col(name).is_not_null() | emptied[name]).last() for name in FIELDS

@@ -57,20 +57,14 @@ def tracked(title: str, items: Sequence[T]) -> Iterator[T]:
 
 
 def at_once() -> int:
-    """Return how many parts of a step are done at a time: the threads that polars may use, up to four.
-
-    Each takes memory of its own.
-    """
+    """Return how many parts of a step are done at a time: the threads that polars may use, up to four."""
     import polars as pl
 
     return min(pl.thread_pool_size(), 4)
 
 
 def spread(title: str, work: Callable[[S], T], items: Sequence[S]) -> list[T]:
-    """Return what `work` makes of each item, in their order, made by several threads.
-
-    Worth it where work lets go of the interpreter, as numpy and scipy do over large arrays.
-    """
+    """Return what `work` makes of each item, in their order, made by several threads."""
     if min(len(items), at_once()) < 2:
         return [work(item) for item in tracked(title, items)]
     with ThreadPoolExecutor(at_once()) as threads:

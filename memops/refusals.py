@@ -5,11 +5,9 @@ which records were its evidence and what they say, and where the change would ha
 and weights are not in it, which change with every night.
 """
 
-import hashlib
-from collections.abc import Iterable
-
 import polars as pl
 
+from memops.files import digest
 from memops.plan import EDITS, PUTS, arguments
 
 KEY = pl.Schema({"rule": pl.String(), "id": pl.String(), "digest": pl.String()})
@@ -49,8 +47,12 @@ def refusals(changes: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
         *goes,
     ]
     text = pl.concat_str([p.fill_null("") for p in parts], separator="\x1c")
-    digest = pl.Series("digest", _hashed(whole.select(text).to_series()), dtype=pl.String)
-    return whole.select("rule", "id").with_columns(digest).cast(KEY)
+    keys = [digest(key)[:32] for key in whole.select(text).to_series()]
+    return (
+        whole.select("rule", "id")
+        .with_columns(digest=pl.Series(keys, dtype=pl.String))
+        .cast(KEY)
+    )
 
 
 def withheld(
@@ -104,9 +106,3 @@ def _content() -> pl.Expr:
     tags = pl.col("tags").list.sort().cast(pl.List(pl.String)).list.join(",", ignore_nulls=True)
     parts = [*(pl.col(name).cast(pl.String) for name in _SAYS), tags]
     return pl.concat_str([part.fill_null("") for part in parts], separator="\x1f")
-
-
-def _hashed(texts: Iterable[str]) -> list[str]:
-    return [
-        hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32] for text in texts
-    ]

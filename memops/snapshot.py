@@ -10,7 +10,6 @@
 No manifest, no snapshot. `check` re-hashes; planning always does.
 """
 
-import hashlib
 import json
 import shutil
 from collections.abc import Collection
@@ -187,10 +186,7 @@ def open_snapshot(path: Path) -> Snapshot:
 
 
 def latest(state: Path, identity: dict[str, str], name: str = "") -> Snapshot | None:
-    """Return the believed snapshot of a store that was taken last, whatever `--now` it was given.
-
-    It is known by where it is, whatever its schema has become, or by its name.
-    """
+    """Return the believed snapshot of a store that was taken last, whatever `--now` it was given."""
     whole = [p for p in (state / "snapshots").glob("*/manifest.json") if p.parent.name[0] != "."]
     for path in sorted(whole, key=lambda p: (p.stat().st_mtime_ns, p.parent.name), reverse=True):
         said = (snapshot := open_snapshot(path.parent)).manifest
@@ -220,7 +216,7 @@ def verify(snapshot: Snapshot) -> None:
 def store_id(identity: dict[str, str]) -> str:
     """Return the name under which the state folder keeps what belongs to a store."""
     text = json.dumps({k: identity[k] for k in ("kind", "path")}, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return files.digest(text)[:16]
 
 
 def store_folder(state: Path, identity: dict[str, str]) -> Path:

@@ -45,9 +45,8 @@ def begun(folder: Path, stem: str) -> Path:
 def export(records: pl.DataFrame, into: Path, policy: Policy, known: KnownSecrets) -> None:
     """Write a draft's records for people and programs to read, secrets masked."""
     masked = masked_table(records, policy.secrets, known)
-    out, lines = io.BytesIO(), io.BytesIO()
-    masked.write_parquet(out)
-    files.write(into / "records.parquet", out.getvalue())
+    lines = io.BytesIO()
+    files.write(into / "records.parquet", files.packed(masked))
     masked.select(RECORDS.names()).write_ndjson(lines)
     files.write(into / "records.jsonl", lines.getvalue())
 
@@ -135,10 +134,7 @@ def rows_left(manifest: Mapping[str, Any]) -> int:
 def why_doubted(
     records: pl.DataFrame, before: Path, manifest: Mapping[str, Any], name: str, limits: Limits
 ) -> Incomplete | None:
-    """Return what is to be said of records that may not be believed; None for all others.
-
-    `before` is the folder of the snapshot that was taken last, with its manifest.
-    """
+    """Return what is to be said of records that may not be believed; None for all others."""
     last, had = before.name, rows_left(manifest)
     accept = f"memops snapshot take {shlex.quote(name)} --accept-shrink"
     if records.height < had * (1 - limits.shrink):
@@ -161,6 +157,6 @@ def why_doubted(
 def _ids(before: Path, manifest: Mapping[str, Any]) -> pl.Series:
     """The ids of its records; none where they cannot be read, or another snapshot was restored since."""
     if "then" not in manifest.get("notes", {}):
-        with contextlib.suppress(OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        with contextlib.suppress(*files.UNREADABLE):
             return pl.read_parquet(before / "records.parquet", columns=["id"])["id"].unique()
     return pl.Series("id", [], dtype=pl.String)

@@ -126,10 +126,7 @@ def _refuse_covered(run: Run, state: Path) -> None:
 def take_back(
     run: Run, ids: Collection[str], state: Path, lock_timeout: float = 10.0
 ) -> dict[str, Any]:
-    """Take back what a run did to these records alone; the rest of the run stands.
-
-    Raises MemopsError for a run that has not come to its end, or did nothing to one of them.
-    """
+    """Take back what a run did to these records alone; the rest of the run stands; raises MemopsError."""
     store = open_store(run.header["address"])
     with _held(store, run.header["store"], state, lock_timeout):
         run.verify()
@@ -196,10 +193,7 @@ def _refuse(plan: planfile.PlanFile, over: list[Reason]) -> None:
 
 
 def beyond(plan: planfile.PlanFile, state: Path, clock: datetime) -> list[Reason]:
-    """Return the limits of a night that keep what may happen unattended from being carried out.
-
-    That is what `apply` would refuse; no limit is of what waits for a person anyway.
-    """
+    """Return the limits of a night that keep what may happen unattended from being carried out."""
     chosen = selection.chosen(plan, selection.left(plan, state), False, None)
     asked = plan.header["authority"] == "person"
     return [] if asked else _excess(plan, chosen, *_basis(plan, state), state, clock)

@@ -22,11 +22,7 @@ _SAME = ["id", "text", "kind", "scope", "tier", "pinned", "superseded_by"]
 
 
 class Checker:
-    """The guard that runs on live records inside the store's transaction, for batches of a plan.
-
-    Links are followed to the record that stands at their end once the whole plan is carried out;
-    of the records outside a batch the snapshot tells what they are.
-    """
+    """The guard that runs on live records inside the store's transaction, for batches of a plan."""
 
     def __init__(
         self,
@@ -106,10 +102,7 @@ def misread(there: pl.DataFrame, wanted: pl.DataFrame) -> list[str]:
 def since_written(
     store: Store, there: pl.DataFrame, wanted: pl.DataFrame, at: datetime
 ) -> set[str]:
-    """Return the ids of wanted records that the agent wrote itself since then, or whose file it wrote.
-
-    What they say is its word, and no sign that they were written wrongly.
-    """
+    """Return the ids of wanted records that the agent wrote itself since then, or whose file it wrote."""
     own = there.filter(pl.col("updated_at") > at)["id"]
     recent = store.recent(at)
     file = pl.col("origin").str.extract(r"^(.*)#\d+$")

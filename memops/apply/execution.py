@@ -156,10 +156,7 @@ def _write_overlay(
 
 
 class Batches:
-    """The changes of a run's plan, written to its store batch by batch.
-
-    Of a batch that was cut off, the undo that was kept tells what is this run's own doing.
-    """
+    """The changes of a run's plan, written to its store batch by batch."""
 
     def __init__(
         self, run: Run, store: Store, header: Mapping[str, Any], records: pl.DataFrame
@@ -205,10 +202,7 @@ class Batches:
         self.images += len(undo)
 
     def _note(self, answers: list[Written], mine: dict[str, tuple[str, str]]) -> None:
-        """Put answers in the journal, and how much undo there is by now.
-
-        What the run did before it was cut off is its own.
-        """
+        """Put answers in the journal, and how much undo there is by now."""
         own = [
             replace(w, state="applied") if w.state == "already" and w.id in self.begun else w
             for w in answers

@@ -22,10 +22,7 @@ from memops.stores import Written
 
 
 def left(plan: PlanFile, state: Path) -> list[int]:
-    """Return the sequence numbers of the lines that remain and wait for somebody.
-
-    No standing run had them, nobody took them back, and their rules ran for no newer plan.
-    """
+    """Return the sequence numbers of the lines that remain and wait for somebody."""
     gone = done(plan, state) | anew(plan, state) | rejected(plan.path)
     return [seq for seq in plan.kept if seq not in gone]
 
@@ -51,10 +48,7 @@ def standing(plan: PlanFile, state: Path) -> list[Run]:
 
 
 def replaced_by(plan: PlanFile, state: Path) -> str | None:
-    """Return the newest plan of the same store, where nothing is left of this one.
-
-    What a person asked for by name replaces no plan, and no plan replaces it.
-    """
+    """Return the newest plan of the same store, where nothing is left of this one."""
     newer = next(iter(_newer(plan, state)), None)
     return newer[0] if newer and not left(plan, state) else None
 
@@ -131,10 +125,7 @@ def base(
 
 
 def nothing_to_do(plan: PlanFile, state: Path) -> dict[str, Any]:
-    """Return what is said of a plan of which no line may be carried out, and by which run others were.
-
-    What those runs `passed_over` is not tried again: the plan was not made from what it is now.
-    """
+    """Return what is said of a plan of which no line may be carried out, and by which run others were."""
     if before := standing(plan, state):
         last = {w["id"]: Written(**w) for run in before for w in run.answers()}
         said = {"repeated": True, "passed_over": skipped(last.values())}

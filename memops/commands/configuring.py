@@ -17,10 +17,7 @@ _SECRET = ("webhook", "email", "command", "ping")
 
 
 def shown(settings: Settings, given: dict[str, str]) -> list[dict[str, Any]]:
-    """Return every setting: name, value, where it comes from, and why it is there.
-
-    `given` says which of `config` and `state` were given, and how.
-    """
+    """Return every setting: name, value, where it comes from, and why it is there."""
     table, text = loaded(settings.path) if settings.path else ({}, "")
     rows = [{"name": "config", "value": settings.path, "from": given.get("config", "here")}]
     rows[0] |= {} if settings.path else {"value": None, "from": "no memops.toml here"}
@@ -36,10 +33,7 @@ def shown(settings: Settings, given: dict[str, str]) -> list[dict[str, Any]]:
 
 
 def checked(settings: Settings) -> dict[str, Any]:
-    """Return what was checked; raises MemopsError for a store or suite that is not there.
-
-    What can be told of a setting by itself was checked when the file was read.
-    """
+    """Return what was checked; raises MemopsError for a store or suite that is not there."""
     from memops.evaluation.golden import suite_folder
 
     for name, store in settings.stores.items():

@@ -48,10 +48,7 @@ _MARKUP = r"[<>|`\[\]{}\\]|://"  # a reason is read in reports and reviews, neve
 def proposed(
     taken: snapshot.Snapshot, settings: Settings, now: datetime, made: datetime, scope: str | None
 ) -> dict[str, Any]:
-    """Ask a model about the records of a snapshot and write its proposals as a plan.
-
-    Returns what a command prints of the plan, and `asked`, the figures of the asking.
-    """
+    """Ask a model about the records of a snapshot and write its proposals as a plan."""
     records, policy = taken.records(), settings.policy
     shown = _shown(records, Context(now=now, policy=policy), scope)
     batches = dict(_batches(shown, policy.model.batch))

@@ -32,11 +32,7 @@ _TIMES = ("created_at", "updated_at", "accessed_at", "valid_from", "valid_to")
 def examine(
     name: str, settings: Settings, now: datetime | None = None, fail_on: str | None = None
 ) -> dict[str, Any]:
-    """Return {store, kind, versions, findings, worst, failed}, the worst first.
-
-    A finding is {check, level, count, says, do}; `failed` tells whether one is at least as bad as
-    `fail_on`. Raises MemopsError for a store that is not there or may not be read.
-    """
+    """Return {store, kind, versions, findings, worst, failed}, the worst first."""
     store = standing(inside(open_store(settings.store(name).address)))
     findings = sorted(
         _findings(store, settings, now or clock()),

@@ -102,10 +102,7 @@ def unpin_records(asked: Asked, ids: Sequence[str]) -> dict[str, Any]:
 def forget_records(
     asked: Asked, ids: Sequence[str], last: timedelta | None = None
 ) -> dict[str, Any]:
-    """Hide records from recall, those named and the live ones stored within `last`.
-
-    They are retired, as an expired record is: undone by a rollback until the grace time is over.
-    """
+    """Hide records from recall, those named and the live ones stored within `last`."""
     if bool(ids) == (last is not None):
         hint = "memops records forget STORE ID, or memops records forget STORE --last 7d"
         raise MemopsError("name the records to forget, or give --last", hint)

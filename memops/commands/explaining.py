@@ -75,10 +75,7 @@ def _stands(line: dict[str, Any], plan: planfile.PlanFile, state: Path) -> str:
 
 
 def samples(plan: str, settings: Settings) -> dict[str, list[dict[str, str]]]:
-    """Return some changes of each rule of a plan (op, text, reason), spread over all it proposes.
-
-    A text is the new record's, else that of the record that changes; secrets masked.
-    """
+    """Return some changes of each rule of a plan (op, text, reason), spread over all it proposes."""
     found = planfile.load(plan, settings.state)
     taken = snapshot.find(found.header["snapshot"], settings.state)
     records = without_secrets(taken.records(), found.changes) if taken else empty()
@@ -196,10 +193,7 @@ def audit_store(
 
 
 def ruled(settings: Settings, store: str | None = None) -> list[dict[str, Any]]:
-    """Return every rule, when it runs, and where its shapes of change stand in each family of stores.
-
-    With a store its own people's answers count, and only its family is told of.
-    """
+    """Return every rule, when it runs, and where its shapes of change stand in each family of stores."""
     from memops.rules import MIGRATION, RULES
     from memops.state.evidence import standing
 

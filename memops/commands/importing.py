@@ -46,10 +46,7 @@ _NUMBERS: dict[Any, type] = {pl.Float64(): float, pl.Int64(): int}
 def import_records(
     name: str, to: str, settings: Settings, now: datetime | None = None, plan_only: bool = False
 ) -> dict[str, Any]:
-    """Add the entries of an export to a store: a snapshot, a plan, applied and undoable.
-
-    Returns what `memops records edit` returns, with {read, already, passed_over: [{entry, why}]}.
-    """
+    """Add the entries of an export to a store: a snapshot, a plan, applied and undoable."""
     if name not in settings.imports:
         known = ", ".join(sorted(settings.imports)) or "none"
         raise MemopsError(f"no [import.{name}] in memops.toml", f"known: {known}")

@@ -5,7 +5,6 @@ A reader sees the file and the change in its context, and writes `right` (the ow
 hidden or torn apart) into the last column but one. Counts go on; sentences stay in the sheet.
 """
 
-import hashlib
 import io
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -14,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from memops import autonomy
+from memops import autonomy, files
 from memops.commands import reviewing
 from memops.errors import Corrupt, StoreNotFound
 from memops.safety.display import csv_safe
@@ -130,9 +129,7 @@ def _rows(nth: int, review: reviewing.Review) -> pl.DataFrame:
         *autonomy.SHAPE,
         pl.lit(family(kind)).alias("family"),
         text=pl.coalesce("said", "text").fill_null(""),
-        draw=pl.format("{}:{}", pl.lit(plan.id), "seq").map_elements(
-            lambda text: hashlib.sha256(text.encode()).hexdigest(), pl.String
-        ),
+        draw=pl.format("{}:{}", pl.lit(plan.id), "seq").map_elements(files.digest, pl.String),
     )
 
 

@@ -25,10 +25,7 @@ _SAID = ("seq", "op", "rule", "id", "risk", "unattended")
 
 
 def first_look(name: str, settings: Settings, most: int = MOST) -> dict[str, Any]:
-    """Return a plan's counts by rule and risk, what waits and why, and its riskiest changes.
-
-    These limits keep a night from doing what it may do of it unattended, if that goes `beyond` any.
-    """
+    """Return a plan's counts by rule and risk, what waits and why, and its riskiest changes."""
     plan = planfile.load(name, settings.state)
     review = reviewing.opened(plan, settings.state)
     nth = {seq: at for at, seq in enumerate(riskiest(plan.changes, most))}

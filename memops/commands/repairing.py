@@ -52,10 +52,7 @@ def repair(
 
 
 def taken_back(name: str, state: Path) -> dict[str, Any] | None:
-    """Take a repair back by the name of the snapshot before it; None when there is no such repair.
-
-    Returns what taking a run back does. Raises MemopsError for one that only a restore undoes.
-    """
+    """Take a repair back by the name of the snapshot before it; None when there is no such repair."""
     path = state / "repairs" / f"{name}.json"
     if not path.is_file():
         return None
@@ -79,10 +76,7 @@ def taken_back(name: str, state: Path) -> dict[str, Any] | None:
 def embed(
     name: str, model: str, settings: Settings, approve: bool = False, now: datetime | None = None
 ) -> dict[str, Any]:
-    """Give clawseed's rows without a vector theirs, by the model that made those of the others.
-
-    Returns {store, lacking, compared, filled, before}. Raises MemopsError for another model.
-    """
+    """Give clawseed's rows without a vector theirs, by the model that made those of the others."""
     from memops.models.encode import open_encoder
     from memops.stores.clawseed import vectors
 
@@ -101,10 +95,7 @@ def embed(
 def view(
     name: str, settings: Settings, write: bool = False, now: datetime | None = None
 ) -> dict[str, Any]:
-    """Return {text, entries, path} of the MEMORY_SNAPSHOT.md for a clawseed store; write it.
-
-    `path` is where it was written. Raises MemopsError when there is nothing to put into it.
-    """
+    """Return {text, entries, path} of the MEMORY_SNAPSHOT.md for a clawseed store; write it."""
     from memops.stores.clawseed import view as clawseed_view
 
     store = _clawseed(name, settings)

@@ -15,10 +15,7 @@ _MOST = 1_000_000  # changes that one range may name
 
 
 def meant(records: pl.DataFrame, names: Sequence[str], store: str, then: str = "") -> list[str]:
-    """Return the ids of records, each named by its id or key or by how no other's begins.
-
-    Raises MemopsError for a name that is nobody's, or several records'; `then` ends its sentence.
-    """
+    """Return the ids of records, each named by its id or key or by how no other's begins."""
     return [_one(records, name, store, then) for name in names]
 
 
@@ -38,10 +35,7 @@ def of_rule(review: Review, rule: str) -> list[int]:
 
 
 def named(review: Review, words: Iterable[str]) -> list[int]:
-    """Return the changes that words name: numbers, a rule of which some are undecided, `all` of those.
-
-    `kept` are those that a person kept before.
-    """
+    """Return the changes that words name: numbers, a rule of which some are undecided, `all` of those."""
     found: list[int] = []
     for word in words:
         if word == "all":

@@ -66,10 +66,7 @@ def simulated(records: pl.DataFrame, policy: Policy, now: datetime, days: int) -
 def compared(
     name: str, settings: Settings, now: datetime | None, days: int, policy: Path | None
 ) -> dict[str, Any]:
-    """Return the courses of a store (or snapshot) under the policy in force and under a file's.
-
-    `policy` is a TOML file with a `[policy]` table, read as if it were the settings file.
-    """
+    """Return the courses of a store (or snapshot) under the policy in force and under a file's."""
     taken = open_or_take(name, settings, now)
     at = now or datetime.fromisoformat(taken.manifest["taken_at"])
     policies = {"in force": settings.policy} | ({policy.name: read(policy)} if policy else {})

@@ -46,10 +46,7 @@ def check_all(settings: Settings) -> dict[str, Any]:
 
 
 def prune(settings: Settings, now: datetime | None = None, remove: bool = True) -> dict[str, Any]:
-    """Remove the snapshots and undo copies that are past their time, or say which are.
-
-    A night that is asked for as of later than now ages nothing.
-    """
+    """Remove the snapshots and undo copies that are past their time, or say which are."""
     return retention.prune(settings.state, settings.policy, min(now or clock(), clock()), remove)
 
 

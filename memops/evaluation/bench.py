@@ -137,10 +137,7 @@ QUERIES = {"id": pl.String, "text": pl.String, "scope": pl.String, "seq": pl.Int
 def recall_run(
     folder: Path, retriever: str, embedder: str, k: int, cache: Path | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield {query_id, doc_id, rank, score} for `corpus.jsonl.gz` and `queries.jsonl.gz`.
-
-    Searches inside a query's scope and, where both have `seq`, only what came before it.
-    """
+    """Yield {query_id, doc_id, rank, score} for `corpus.jsonl.gz` and `queries.jsonl.gz`."""
     at = pl.col("timestamp").str.to_datetime(
         strict=False, time_unit="us", time_zone="UTC", exact=False
     )

@@ -33,11 +33,7 @@ _QRELS = pl.Schema({"query_id": pl.String(), "doc_id": pl.String(), "grade": pl.
 
 
 def graded(run: Path, qrels: Path, measures: Sequence[str] = USUAL) -> Grades:
-    """Return the grades of a run; a judged query that it does not answer has the value 0.
-
-    Raises StoreNotFound for a file that is not there, and Corrupt, with the line, for what is not
-    TREC's.
-    """
+    """Return the grades of a run; a judged query that it does not answer has the value 0."""
     found, golden = read_run(run), read_qrels(qrels)
     if not found["query_id"].is_in(golden["query_id"].implode()).any():
         asked, said = golden["query_id"][0], found["query_id"][0]
@@ -58,10 +54,7 @@ def graded(run: Path, qrels: Path, measures: Sequence[str] = USUAL) -> Grades:
 def gated(
     run: Path, qrels: Path, before: Path | None, policy: Policy, accept: bool = False
 ) -> dict[str, Any]:
-    """Compare a run with an earlier one, or record it in that one's place.
-
-    Raises GateInconclusive where there is none.
-    """
+    """Compare a run with an earlier one, or record it in that one's place; raises GateInconclusive."""
     measures = dict.fromkeys((*USUAL, policy.gate.measure))
     now = graded(run, qrels, [*measures])
     if before is None or not (accept or before.is_file()):
@@ -115,10 +108,7 @@ def unanswered(grades: Grades) -> list[str]:
 
 
 def read_run(path: Path) -> pl.DataFrame:
-    """Return a run, ranked by its scores, equal ones by the document's name, the last first.
-
-    As trec_eval does it: whatever the order in which a retriever prints.
-    """
+    """Return a run, ranked by its scores, equal ones by the document's name, the last first."""
     rows = [(c[0], c[2], _number(c[4], path, nth), nth) for nth, c in _lines(path, _RUN)]
     table = pl.DataFrame(rows, schema=_SCORED, orient="row")
     _refuse_twice(table, path)

@@ -1,6 +1,5 @@
 """Golden queries: a folder with `suite.toml`, `queries.jsonl` and a recorded `baseline.json`."""
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ import polars as pl
 
 from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.evaluation.format import DEFAULT_MEASURES, check_row, graded, head_of, rows_of
+from memops.files import digest
 from memops.language.lexicon import resource
 from memops.schema import INSTANT, instant
 
@@ -50,7 +50,7 @@ class Suite:
             self.queries.sort("query_id"),
             *(t.sort(t.columns) for t in (self.relevant, self.nuggets, self.avoid)),
         )
-        return hashlib.sha256("".join(t.write_ndjson() for t in tables).encode()).hexdigest()
+        return digest("".join(t.write_ndjson() for t in tables))
 
     def settings(self) -> dict[str, Any]:
         """Return how it is graded."""

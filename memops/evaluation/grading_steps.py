@@ -79,11 +79,7 @@ def deciding(policy: Policy, measure: str | None) -> Policy:
 
 
 def gate(asked: Asked, accept: bool = False, measure: str | None = None) -> dict[str, Any]:
-    """Compare a store's grades with the suite's baseline, or record them as the baseline.
-
-    Raises GateInconclusive when there is no baseline to compare with, MemopsError when the suite
-    lacks the `measure` that is to decide.
-    """
+    """Compare a store's grades with the suite's baseline, or record them as the baseline."""
     from memops.evaluation import gate as gates
     from memops.evaluation.gate_output import written
     from memops.evaluation.golden import places
@@ -267,11 +263,7 @@ class Blame:
 def blamed(
     before: Grades, graded: Callable[[pl.DataFrame], Grades], plan: pl.DataFrame, policy: Policy
 ) -> Blame | None:
-    """Return the rule of a failing plan with whose changes the gate begins to fail, by bisection.
-
-    `graded` gives the grades of what the first part of the plan would leave. None when the plan
-    does not fail as a whole.
-    """
+    """Return the rule of a failing plan with whose changes the gate begins to fail, by bisection."""
     part = plan.with_columns(part=pl.col("rule").rle_id())["part"]
     count = int(part.n_unique())
     known: dict[int, tuple[Grades, Verdict]] = {}

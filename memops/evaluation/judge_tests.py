@@ -118,10 +118,7 @@ def _right() -> pl.Expr:
 
 
 def counted(known: pl.DataFrame, policy: Policy) -> pl.DataFrame:
-    """Return how often each verdict was said and right in each language, of rows a verdict.
-
-    Needs verdict, gold (what should have been said), lang, right and whether it is `stopped`.
-    """
+    """Return how often each verdict was said and right in each language, of rows a verdict."""
     wanted = known.group_by("lang", verdict="gold").agg(wanted=pl.len())
     told = known.filter(~pl.col("stopped") & (pl.col("verdict") != UNSURE))
     counts = told.group_by("verdict", "lang").agg(said=pl.len(), right=pl.col("right").sum())

@@ -41,11 +41,7 @@ def qrels(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = None
 
 
 def remapped(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = None) -> Suite:
-    """Return the suite with each golden id replaced by its live heirs in these records.
-
-    An id without any stays, so that the loss is seen; heirs bear the best grade of what they stand
-    for.
-    """
+    """Return the suite with each golden id replaced by its live heirs in these records."""
     relevant = (
         suite.relevant.join(_heirs(suite, records, edges), on="id", how="left", maintain_order="left")
         .select("query_id", pl.coalesce("doc_id", "id").alias("id"), "grade")

@@ -1,6 +1,5 @@
 """Proposing golden queries from a store, without a model; a person keeps or drops each of them."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ import polars as pl
 from memops.evaluation import questions
 from memops.evaluation.format import Query
 from memops.evaluation.questions import Statement, known_item, value_question
+from memops.files import digest
 from memops.hygiene.chatter import chatter
 from memops.judge.places import MOMENTS, RANKS, placed, touchable
 from memops.language.text import language, normalised
@@ -31,11 +31,7 @@ _BLANK = r"^_.*_$|^\W*\[[^\]]*\]\W*$|[:：]\W*[\[(（【][^\])）】]*[\])）】
 def propose(
     records: pl.DataFrame, each: int = 20, links: pl.DataFrame | None = None
 ) -> list[Query]:
-    """Return proposals as rows of `queries.jsonl`, with a `note`; at most `each` a category.
-
-    `links` (old, new) are supersessions that the store does not hold yet. Texts with secrets or
-    orders to a model, and chatter, are not asked about.
-    """
+    """Return proposals as rows of `queries.jsonl`, with a `note`; at most `each` a category."""
     texts = _askable(records)
     asked = texts.select("text", "lang").rows()
     said = {statement.text: statement for statement in questions.stated_many(asked)}
@@ -142,9 +138,9 @@ def _unanswerable(live: pl.DataFrame) -> Iterator[Query]:
 
 
 def _row(category: str, text: str, scope: str | None, ids: Sequence[str]) -> Query:
-    digest = hashlib.sha256("\x1f".join([category, text, scope or "", *ids]).encode()).hexdigest()
+    own = digest("\x1f".join([category, text, scope or "", *ids]))
     return {
-        "query_id": f"{category}-{digest[:8]}", "text": text, "scope": scope, "category": category,
+        "query_id": f"{category}-{own[:8]}", "text": text, "scope": scope, "category": category,
         "relevant": dict.fromkeys(ids, 1),
     }  # fmt: skip
 

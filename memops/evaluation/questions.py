@@ -77,10 +77,7 @@ def _stated(text: str, lang: str, reading: Reading) -> Statement:
 
 
 def known_item(said: Statement, rarity: Mapping[str, int]) -> str | None:
-    """Return the most telling words of a text that stands by itself, in their order.
-
-    Ids, numbers and short words tell a person nothing; None when fewer than two words are left.
-    """
+    """Return the most telling words of a text that stands by itself, in their order."""
     own = _worded(said)
     first = {t.concept: t for t in reversed(own)}
     rare = sorted(first, key=lambda c: (rarity.get(c, 0), c))[:_TERMS]

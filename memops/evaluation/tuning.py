@@ -66,11 +66,7 @@ class Tried:
 
 
 def tuned(asked: Asked, encoders: Sequence[str]) -> dict[str, Any]:
-    """Try ways of searching a store by a suite, best on the dev half first; returns the figures.
-
-    `gain` is the mean difference, on the other half, of what was best there and the suite's own way,
-    with its interval. Raises MemopsError for a suite too small to split.
-    """
+    """Try ways of searching a store by a suite, best on the dev half first; returns the figures."""
     settings, taken = asked.settings, asked.taken()
     records, suite = taken.records(), load(suite_folder(asked.suite))
     opened = {suite.encoder: frozen(suite, records)}
@@ -171,10 +167,7 @@ _TEXTS = 400  # of a store by which two models are compared
 
 
 def distilled(path: str, out: Path, dims: int, on: Asked | None) -> dict[str, Any]:
-    """Make a static model of a model, and say what it loses and gains on a store's texts.
-
-    What recall it loses is told where a suite is named, too.
-    """
+    """Make a static model of a model, and say what it loses and gains on a store's texts."""
     from memops.models.distilled import compared, distil
     from memops.models.transformers import Model
 

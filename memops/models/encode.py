@@ -23,36 +23,25 @@ class Encoder(Protocol):
     @property
     def speaks(self) -> bool:
         """Whether it reads sentences, so that a query should be put in the speaker's own voice."""
-        ...
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a text, shape (texts, dims); a text without content is zero."""
-        ...
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Return the same of queries, which some models want to be told apart."""
-        ...
 
     def reads(self, texts: Sequence[str]) -> float:
         """Return the share of what the texts are made of that it knows."""
-        ...
 
     def recipe(self) -> dict[str, Any]:
         """Return what the vectors depend on, in JSON values."""
-        ...
 
     def fitted(self, texts: Sequence[str]) -> "Encoder":
         """Return the encoder fitted on these texts, or itself if it needs no fitting."""
-        ...
 
 
 def open_encoder(name: str, cache: Path | None = None, instruction: str = "") -> Encoder:
-    """Return `lsa`, an endpoint's model (`URL#MODEL`), or the sentence-transformers model of a
-    folder or name.
-
-    `cache` is a folder for the vectors of models, `instruction` what stands before a query.
-    Raises MemopsError when the model cannot be had.
-    """
+    """Return `lsa`, an endpoint's model (`URL#MODEL`), or the sentence-transformers model of a folder or name."""
     if name == "lsa":
         return Lsa()
     if name.startswith(("http://", "https://")):
@@ -66,10 +55,7 @@ def open_encoder(name: str, cache: Path | None = None, instruction: str = "") ->
 
 @dataclass(frozen=True)
 class Lsa:
-    """Latent semantic analysis: TF-IDF over words and character n-grams, reduced by TruncatedSVD.
-
-    Fitted once and frozen; needs no download. The two blocks of terms have equal weight.
-    """
+    """Latent semantic analysis: TF-IDF over words and character n-grams, reduced by TruncatedSVD."""
 
     dims: int = 256
     features: int = 60_000

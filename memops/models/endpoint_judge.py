@@ -111,11 +111,7 @@ class EndpointJudge:
 
 
 def parsed(reply: str, pairs: int) -> dict[int, str] | None:
-    """Return the verdicts of a reply by the pair's number; None for one that breaks the contract.
-
-    Each pair is answered at most once, no other pair is, and no field is added; pairs that a
-    reply leaves out are unsure.
-    """
+    """Return the verdicts of a reply by the pair's number; None for one that breaks the contract."""
     said = files.json_value(reply)
     rows = said.get("answers") if isinstance(said, dict) and said.keys() == {"answers"} else None
     if not isinstance(rows, list) or not rows or not all(isinstance(r, dict) for r in rows):

@@ -20,10 +20,7 @@ _TRAINING = 40  # documents a cell that the cells are learnt from
 
 
 def nearest(documents: Scores, queries: Scores, k: int) -> Ranks:
-    """Return rows and inner products of each query's k nearest, exactly, by faiss.
-
-    Some more than k are asked for, so that those equal at 1e-6 come in the order of ids.
-    """
+    """Return rows and inner products of each query's k nearest, exactly, by faiss."""
     faiss = library()
     more = min(k + 32, len(documents))
     # Its own limit leaves hundreds of queries without the matrix product, at a sixth of the rate.

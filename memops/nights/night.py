@@ -140,10 +140,7 @@ def _told_beside_its_run(
 
 @contextmanager
 def alone(name: str, store: Store, state: Path) -> Iterator[None]:
-    """Hold the night of a store; raises Locked while another process is at it.
-
-    A plan that waits for a person holds nothing.
-    """
+    """Hold the night of a store; raises Locked while another process is at it."""
     with ExitStack() as held:
         try:
             held.enter_context(locks.hold(snapshot.night_path(state, store.identity())))
@@ -156,10 +153,7 @@ def alone(name: str, store: Store, state: Path) -> Iterator[None]:
 
 
 def refuse_at_work(plan: str, settings: Settings) -> None:
-    """Raise Locked while a night of a plan's store is at work, which plans anew.
-
-    What a person asked for by name no plan takes the place of.
-    """
+    """Raise Locked while a night of a plan's store is at work, which plans anew."""
     header = planfile.load(plan, settings.state).header
     at_work = locks.is_held(snapshot.night_path(settings.state, header["store"]))
     if at_work and header["authority"] != "person":
@@ -181,10 +175,7 @@ def _kept_from(night: dict[str, Any]) -> dict[str, Any]:
 
 
 def summary(night: dict[str, Any], typed: str = "memops") -> str:
-    """Return a night in Markdown, for a pull request, a chat or an artifact; no memory text.
-
-    `typed` is what stands before a command to copy.
-    """
+    """Return a night in Markdown, for a pull request, a chat or an artifact; no memory text."""
     rows = [
         f"| {rule} | {', '.join(f'{op} {n}' for op, n in ops.items())} | {_open(night, rule)} |"
         for rule, ops in night["by_rule"].items()

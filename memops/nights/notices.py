@@ -113,10 +113,7 @@ def tell(
     now: datetime,
     ways: Collection[str] = (*WAYS, "ping"),
 ) -> list[str]:
-    """Tell of nights by the ways that the settings name; returns what could not be sent, and why.
-
-    `typed` is what stands before a command to copy.
-    """
+    """Tell of nights by the ways that the settings name; returns what could not be sent, and why."""
     asked, trouble = settings.notify, list[str]()
     told = [night for night in nights if kind(night) in asked.tell]
     subject, text = _subject(nights), "\n".join(_about(night, typed) for night in told)

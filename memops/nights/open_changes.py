@@ -9,7 +9,6 @@ again only once there is something that they were not asked about.
 """
 
 import contextlib
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +24,12 @@ _FILE = "asked.json"
 
 
 def left_open(plan: str, taken: str, settings: Settings) -> dict[str, Any]:
-    """Return what of a plan waits for a person: `open` by rule, `waiting` in all, `new` to them.
-
-    Of what may happen unattended these limits kept it, if it went `beyond` any. What is left is
-    remembered as asked; `taken` is the snapshot's folder.
-    """
+    """Return what of a plan waits for a person: `open` by rule, `waiting` in all, `new` to them."""
     state = settings.state
     made, source = planfile.load(plan, state), snapshot.open_snapshot(Path(taken))
     rest = made.changes[[seq - 1 for seq in selection.left(made, state)]]
     keys = refusals(rest, source.records()).rows()
-    digests = {hashlib.sha256("\x1f".join(key).encode()).hexdigest()[:32] for key in keys}
+    digests = {files.digest("\x1f".join(key))[:32] for key in keys}
     path = snapshot.store_folder(state, source.manifest["store"]) / _FILE
     known: set[str] = set()
     with contextlib.suppress(MemopsError):  # one that is lost or damaged: they are asked again

@@ -30,11 +30,7 @@ def night(
     passing: tuple[type[BaseException], ...] = (),
     **how: Any,
 ) -> dict[str, Any]:
-    """Return a store's night; one that fails has its `code`, `error`, `hint` and `cause`.
-
-    Whatever the failure is, it is written into the history. Errors of the classes `passing` (of
-    whoever runs the night) go through.
-    """
+    """Return a store's night; one that fails has its `code`, `error`, `hint` and `cause`, errors `passing` go on."""
     at, name = now or clock(), settings.called(name)
     try:
         done = curate(name, settings, at, passing=passing, **how)
@@ -67,10 +63,7 @@ def _why(settings: Settings, said: MemopsError) -> dict[str, Any]:
 
 @contextmanager
 def turn(settings: Settings) -> Iterator[None]:
-    """Wait until fewer than `flows.at_once` stores are at work on this machine, and be one of them.
-
-    A process that is killed lets go of its turn, whatever has become of a server meanwhile.
-    """
+    """Wait until fewer than `flows.at_once` stores are at work on this machine, and be one of them."""
     folder = settings.state / "locks"
     with ExitStack() as held:
         while True:

@@ -33,10 +33,7 @@ def render(
     zone: str = "UTC",
     known: KnownSecrets = NONE,
 ) -> str:
-    """Return the page, under 500 kB however many changes there are (the first of each rule).
-
-    Times are shown in `zone`, a name such as Asia/Shanghai, or "local" for the machine's own.
-    """
+    """Return the page, under 500 kB however many changes there are (the first of each rule)."""
     say = words.Speaker(lang)
     page = view.selected(words.clean(view.outlined(data), known))
     drawn = pictures.drawn(page, say)

@@ -91,10 +91,7 @@ def intervals(title: str, desc: str, rows: Sequence[Mapping[str, Any]]) -> dict[
 def courses(
     key: str, title: str, desc: str, lines: Sequence[Mapping[str, Any]], word: Any
 ) -> dict[str, Any] | None:
-    """Return one line a row over its days (`name`, `points` of day and value); gaps stay gaps.
-
-    Each line has a scale of its own, from its least to its greatest value.
-    """
+    """Return one line a row over its days (`name`, `points` of day and value); gaps stay gaps."""
     placed = [
         {
             "label": clip(word(line["name"]), 34),

@@ -46,11 +46,7 @@ def report(
 
 
 def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> dict[str, Any]:
-    """Return the data of a night's page; lists may be empty, `run` is None of a plan not applied.
-
-    Totals and counts by rule are of all changes, also where `changes` holds a part of them;
-    `ops_beside` says that ops.jsonl lies in the folder of the page, which then links to it.
-    """
+    """Return the data of a night's page; lists may be empty, `run` is None of a plan not applied."""
     taken = snapshot.find(night["snapshot"], settings.state)
     if taken is None:
         said = f"the snapshot {night['snapshot']!r} is gone"

@@ -16,11 +16,7 @@ _RISKS = {"high": 0, "medium": 1, "low": 2}
 
 
 def riskiest(changes: pl.DataFrame, most: int = MOST) -> list[int]:
-    """Return the sequence numbers of the riskiest changes: a few of each rule in turn.
-
-    What waits for a person comes first, then what has the higher risk; twenty alike changes of
-    one rule tell less than three of each.
-    """
+    """Return the sequence numbers of the riskiest changes: a few of each rule in turn."""
     rows = changes.select("rule", "risk", "unattended").with_row_index("seq", 1)
     risk = pl.col("risk").replace_strict(_RISKS, default=len(_RISKS), return_dtype=pl.Int8)
     rows = rows.sort(pl.col("unattended").fill_null(True), risk, "seq").with_row_index("nth")
@@ -44,10 +40,7 @@ def around(records: pl.DataFrame, ids: Collection[str]) -> pl.DataFrame:
 
 
 def places(records: pl.DataFrame, ids: Collection[str]) -> dict[str, Place]:
-    """Return where records stand: the headings above, and the text before and after in the file.
-
-    A record of a store without files stands under its subject, and beside nothing.
-    """
+    """Return where records stand: the headings above, and the text before and after in the file."""
     parts = pl.col("origin").str.extract_groups(r"^(?<file>.*)#(?<line>\d+)$")
     lines = records.select("id", "subject", "text", "extra", parts.alias("parts")).unnest("parts")
     lines = lines.with_columns(pl.col("line").cast(pl.Int64)).sort("file", "line", "id")

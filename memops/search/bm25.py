@@ -26,10 +26,7 @@ class Sparse:
     terms: pl.DataFrame
 
     def asked(self, queries: pl.DataFrame, count: int) -> Any:
-        """Return the sparse queries x terms matrix of a (row, code, part) table.
-
-        Its product with `weights` is the scores; terms that no document has are left out.
-        """
+        """Return the sparse queries x terms matrix of a (row, code, part) table."""
         held = (
             queries.group_by("row", "part", "code").len("tf")
             .join(self.terms, on=["part", "code"], how="inner").sort("row", "term")
@@ -152,11 +149,7 @@ def sparse(values: Any, rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
 
 
 def cosine(counts: Counts) -> Sparse:
-    """Return weights (1 + ln tf) * idf over each document's norm, idf = ln((1 + N) / (1 + df)) + 1.
-
-    A query's terms bear idf too, so that what both share counts by its square. The query's own
-    norm, which moves no rank, is left out.
-    """
+    """Return weights (1 + ln tf) * idf over each document's norm, idf = ln((1 + N) / (1 + df)) + 1."""
     part = counts.terms["part"].to_numpy()
     df = counts.terms["df"].to_numpy().astype(np.float64)
     weights: Floats = np.log((1 + counts.sizes[part]) / (1 + df)) + 1

@@ -148,10 +148,7 @@ _MARK = "\x1f"
 
 
 def in_passages(records: pl.DataFrame, size: int) -> pl.DataFrame:
-    """Return records cut at the ends of words into passages of about so many characters.
-
-    Passages of a record have its id, a mark and their number; what is superseded stays so.
-    """
+    """Return records cut at the ends of words into passages of about so many characters."""
     # The pattern takes up to `size` characters and then the rest of a word, or one Han character.
     pattern = rf"(?s).{{1,{size}}}[^\s\p{{Han}}，。；,.;]*[，。；,.;]?"
     return (

@@ -101,10 +101,7 @@ def best(scores: Scores, k: int, seen: npt.NDArray[np.bool_] | None, above: floa
 
 
 def best_sparse(queries: Any, weights: Any, first: int, k: int) -> Ranks:
-    """Return the same of a sparse product, only ever holding some rows of it.
-
-    Columns count from `first`.
-    """
+    """Return the same of a sparse product, only ever holding some rows of it."""
     rows = np.full((queries.shape[0], k), -1, dtype=np.int64)
     scores = np.zeros(rows.shape)
     for start in range(0, queries.shape[0], _ROWS):

@@ -57,10 +57,7 @@ Ranked = Sequence[tuple[str, float]]
 
 
 def reciprocal_ranks(vector: Ranked, keyword: Ranked, k: float, limit: int) -> list[dict[str, Any]]:
-    """Return the fusion of two result lists by 1 / (k + rank), each sorted by score, then id.
-
-    An id that stands twice counts once among vectors (its later rank) and twice among keywords.
-    """
+    """Return the fusion of two result lists by 1 / (k + rank), each sorted by score, then id."""
     made: dict[str, dict[str, Any]] = {}
     for rank, (id_, score) in enumerate(_sorted(vector), 1):
         made[id_] = {"id": id_, "score": 1 / (k + rank), "vector_score": score}

@@ -87,10 +87,7 @@ def marginal(relevance: Any, similarity: Any, share: float = LAMBDA) -> Any:
 def diversified(
     items: Sequence[Mapping[str, Any]], share: float = LAMBDA
 ) -> list[Mapping[str, Any]]:
-    """Return items (score, snippet) reordered, each next the best by marginal relevance.
-
-    Scores are min-max scaled; ties go to the higher score, then to the earlier item.
-    """
+    """Return items (score, snippet) reordered, each next the best by marginal relevance."""
     if not items:
         return []
     scores = np.array([item["score"] for item in items], dtype=float)
@@ -114,10 +111,7 @@ def merged(
     weights: tuple[float, float] = WEIGHTS,
     active: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """Return hits of both legs, best first: a weighted sum, times age, importance and project.
-
-    A hit has id and path, and may have vectorScore, textScore, ageDays, importance, projectKey.
-    """
+    """Return hits of both legs, best first: a weighted sum, times age, importance and project."""
     made: dict[str, dict[str, Any]] = {}
     for hit in (*vector, *keyword):
         made.setdefault(hit["id"], {"vectorScore": 0.0, "textScore": 0.0}).update(hit)
@@ -135,10 +129,7 @@ def selected(
     most: int,
     least: float = LEAST,
 ) -> list[dict[str, Any]]:
-    """Return the hits that are shown: strong ones first, then what only words found.
-
-    Without a strong hit, whatever words found is shown; a weak vector alone never is.
-    """
+    """Return the hits that are shown: strong ones first, then what only words found."""
     backed = {_place(hit) for hit in keyword}
     strong = [hit for hit in hits if hit["score"] >= least]
     weak = [hit for hit in hits if hit["score"] < least and _place(hit) in backed]

@@ -34,10 +34,7 @@ Search = Callable[[pl.DataFrame, pl.DataFrame, Encoder | None, int], Iterator[tu
 def profile_run(
     name: str, records: pl.DataFrame, queries: pl.DataFrame, encoder: Encoder | None, k: int
 ) -> pl.DataFrame:
-    """Return the run of an engine's own search; the lines of one chunk share its rank.
-
-    Raises MemopsError for a vector search without an encoder.
-    """
+    """Return the run of an engine's own search; the lines of one chunk share its rank; raises MemopsError."""
     rows = [
         (query, doc, rank, round(score, 6))
         for query, hits in PROFILES[name](records, queries, encoder, k)
@@ -92,10 +89,7 @@ def xinghebot_scan(
 
 
 def line_score(query: str) -> pl.Expr:
-    """Return xinghebot's score of `text`: share of words contained, +0.5 for the whole query.
-
-    Quotation marks around a word are no part of it; without any of the words it is 0 (helpers.go).
-    """
+    """Return xinghebot's score of `text`: share of words contained, +0.5 for the whole query."""
     words = list(dict.fromkeys(filter(None, (w.strip("\"'") for w in query.lower().split()))))
     if not words:
         return pl.lit(0.0)
@@ -270,10 +264,7 @@ def _matches(index: sqlite3.Connection, match: str, count: int) -> list[tuple[in
 
 
 def _substrings(rows: pl.DataFrame, text: str, k: int) -> list[tuple[int, float]]:
-    """Live rows that contain any of the first eight words (LIKE folds ASCII), newest first.
-
-    A blank question gets the newest of all.
-    """
+    """Live rows that contain any of the first eight words (LIKE folds ASCII), newest first."""
     words = text.lower().split()[:8]
     key = pl.col("key").fill_null("").str.to_lowercase()
     said = pl.col("text").str.to_lowercase()

@@ -40,10 +40,7 @@ def keep(
 
 
 def read(state: Path, identity: dict[str, str]) -> pl.DataFrame:
-    """Return the archived records; of one that was archived twice, as it was the last time.
-
-    Raises Corrupt, naming file and line, for a line that is no record.
-    """
+    """Return the archived records; of one that was archived twice, as it was the last time."""
     paths = _folder(state, identity).glob("*.jsonl")
     found = [
         parsed(path.read_bytes(), str(path))

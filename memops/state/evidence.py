@@ -76,10 +76,7 @@ def keep_judge(
     rows: list[dict[str, Any]],
     right: float | None = None,
 ) -> Path:
-    """Keep what a test found of a model, by its digest; a later test replaces it.
-
-    `right` is how often its word on notes was right.
-    """
+    """Keep what a test found of a model, by its digest; a later test replaces it."""
     path = _judge_file(state, recipe)
     files.folder(path.parent)
     said = {"judge": dict(recipe), "pairs_sha256": pairs, "changes": rows, "right": right}
@@ -112,10 +109,7 @@ def standing(
     identity: Mapping[str, str] | None,
     judges: Iterable[Mapping[str, Any]] = (),
 ) -> pl.DataFrame:
-    """Return where each shape stands, for a store with its own record or, without one, for all.
-
-    `judges` are the recipes of the models whose word is asked.
-    """
+    """Return where each shape stands, for a store with its own record or, without one, for all."""
     known = [counted(judged())]
     known += [answered(state, identity)] if identity else []
     known += [of_judges(state, judges, identity["kind"])] if identity else []

@@ -3,7 +3,6 @@
 <state>/history.parquet   a row a night and store; what was not measured is null, never nought
 """
 
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -38,10 +37,7 @@ _DAYS = 60  # of a line
 
 
 def append(state: Path, night: Mapping[str, Any]) -> None:
-    """Add what `night.curate` returned as one row; the same store and time stands once.
-
-    A table that cannot be read is set aside as `history.parquet.damaged` and a new one begun.
-    """
+    """Add what `night.curate` returned as one row; the same store and time stands once."""
     row = pl.DataFrame([_row(night)], schema=NIGHTS)
     path = files.folder(state) / "history.parquet"
     with locks.hold(files.folder(state / "locks") / "history.lock"):
@@ -51,23 +47,16 @@ def append(state: Path, night: Mapping[str, Any]) -> None:
         except Corrupt:
             path.replace(path.with_name("history.parquet.damaged"))
         whole = pl.concat([known.join(row, on=["store", "at"], how="anti"), row])
-        out = io.BytesIO()
-        whole.write_parquet(out)
-        files.write(path, out.getvalue())
+        files.write(path, files.packed(whole))
 
 
 def nights(state: Path) -> pl.DataFrame:
-    """Return the nights of all stores in the order in which they were done, which no clock that was
-    set wrong changes; raises Corrupt.
-    """
+    """Return the nights of all stores in the order in which they were done; raises Corrupt."""
     path = state / "history.parquet"
     if not path.exists():
         return NIGHTS.to_frame()
-    try:
-        known = pl.read_parquet(io.BytesIO(path.read_bytes()))
-        return known.select(NIGHTS.names()).cast(NIGHTS)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise Corrupt(f"{path}: the history cannot be read: {error}", "move it away") from error
+    where = f"{path}: the history cannot be read"
+    return files.unpacked(path.read_bytes(), where, "move it away", NIGHTS)
 
 
 def of(settings: Settings, store: str | None = None) -> pl.DataFrame:
@@ -91,9 +80,7 @@ def of(settings: Settings, store: str | None = None) -> pl.DataFrame:
 
 
 def trend(table: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the nights as rows by store and time, with recall by measure and the days since the one
-    before.
-    """
+    """Return the nights as rows by store and time, with recall by measure and the days between."""
     table = table.sort("store", "at")
     days = (pl.col("at") - pl.col("at").shift().over("store")).dt.total_seconds() / 86_400
     rows = table.with_columns(days_since=days.round(2)).to_dicts()
@@ -125,10 +112,7 @@ def daily(table: pl.DataFrame, column: str) -> pl.DataFrame:
 
 
 def lines(table: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return one store's figures over its last days: live, planned changes, changed records and each measure.
-
-    Each is a `name` with `points` of day and value, None where there is none; all have the same days.
-    """
+    """Return one store's figures over its last days: live, planned changes, changed records and each measure."""
     taken = table["recall"].explode().drop_nulls()
     measures = [row["measure"] for row in taken] if taken.len() else []
     names = [*_COURSES, *dict.fromkeys(measures)]

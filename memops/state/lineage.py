@@ -3,13 +3,11 @@
 <state>/stores/<id>/lineage.parquet   (old, new): merged into, superseded by, or made from it
 """
 
-import io
 from pathlib import Path
 
 import polars as pl
 
 from memops import files
-from memops.errors import Corrupt
 from memops.schema import REPLACED
 from memops.snapshot import store_id
 
@@ -54,12 +52,8 @@ def kept_lineage(state: Path, identity: dict[str, str]) -> pl.DataFrame:
     path = _path(state, identity)
     if not path.is_file():
         return EDGES.to_frame()
-    try:
-        return pl.read_parquet(path).cast(EDGES)
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise Corrupt(
-            f"{path}: {error}", "delete it; `memops recall suite remap` needs it"
-        ) from error
+    hint = "delete it; `memops recall suite remap` needs it"
+    return files.unpacked(path.read_bytes(), str(path), hint, EDGES)
 
 
 def keep_lineage(state: Path, identity: dict[str, str], edges: pl.DataFrame) -> None:
@@ -68,10 +62,8 @@ def keep_lineage(state: Path, identity: dict[str, str], edges: pl.DataFrame) -> 
         return
     path = _path(state, identity)
     files.folder(path.parent)
-    out = io.BytesIO()
     both = pl.concat([kept_lineage(state, identity), edges.cast(EDGES)])
-    both.unique().sort("old", "new").write_parquet(out)
-    files.write(path, out.getvalue())
+    files.write(path, files.packed(both.unique().sort("old", "new")))
 
 
 def _path(state: Path, identity: dict[str, str]) -> Path:

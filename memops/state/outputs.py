@@ -10,10 +10,7 @@ from memops.journal import Journal
 
 
 def note(state: Path, path: Path, own: str = "") -> Path:
-    """Write down a file or folder that is about to be written; returns it.
-
-    `own` is the name of the store in the state folder (`snapshot.store_id`).
-    """
+    """Write down a file or folder that is about to be written; returns it."""
     said = {"path": str(path.absolute()), "store": own}
     journal = Journal(files.folder(state) / "outputs.jsonl")
     if not path.absolute().is_relative_to(state.absolute()) and said not in journal.entries():

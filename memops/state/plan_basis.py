@@ -21,10 +21,7 @@ _SIZES = pl.Schema({"scope": pl.String(), "kind": pl.String(), "all": pl.UInt32(
 
 
 def basis(changes: pl.DataFrame, load: Callable[[Collection[str]], pl.DataFrame]) -> pl.DataFrame:
-    """Return the records of the changes and, link by link, what replaces them, sorted by id.
-
-    `load` returns the records with some ids.
-    """
+    """Return the records of the changes and, link by link, what replaces them, sorted by id."""
     wanted = {*changes["id"], *changes["superseded_by"].drop_nulls()} - {*RETIRED}
     known, parts = set(wanted), []
     for _ in range(STEPS + 1):
@@ -39,10 +36,7 @@ def basis(changes: pl.DataFrame, load: Callable[[Collection[str]], pl.DataFrame]
 def sealed(
     changes: pl.DataFrame, records: pl.DataFrame, models: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return what a plan's header says of its basis: its digest, and how large the whole is.
-
-    Where local models helped, also what those were (`Models.recipes`).
-    """
+    """Return what a plan's header says of its basis: its digest, and how large the whole is."""
     mine = basis(changes, lambda ids: only(records, ids))
     counts = sizes(records).join(mine, on=["scope", "kind"], how="semi").sort("scope", "kind")
     said = {"sha256": _digest(mine), "live": [list(row) for row in counts.iter_rows()]}

@@ -1,7 +1,6 @@
 """The lines of a plan: each change as people, gates and other programs read it, and a review of them."""
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Iterable
 from datetime import datetime
@@ -12,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from memops.errors import PlanRefused
+from memops.files import digest
 from memops.plan import FIELDS, meaning
 from memops.reasons import reason, unpacked
 from memops.safety.masking import masked_value
@@ -85,7 +85,7 @@ def kept_lines(path: Path, digests: list[str]) -> list[int]:
 
 def digest_of(line: str) -> str:
     """Return what a line is known by in its plan."""
-    return hashlib.sha256(line.strip().encode()).hexdigest()[:16]
+    return digest(line.strip())[:16]
 
 
 def _reasons(changes: pl.DataFrame) -> list[dict[str, Any]]:

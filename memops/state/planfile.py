@@ -13,8 +13,6 @@
 authority and expiry are those that were sealed.
 """
 
-import hashlib
-import io
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +24,7 @@ from typing import Any
 import polars as pl
 
 from memops import files
-from memops.errors import Corrupt, PlanRefused
+from memops.errors import PlanRefused
 from memops.limits import excess
 from memops.plan import meaning, nothing, tallied
 from memops.policy import Policy
@@ -94,17 +92,14 @@ class PlanFile:
         path = self.path / f"{name}.jsonl"
         data = path.read_bytes() if path.is_file() else b""
         made = (self.header[f"{name}_sha256"], digests(self.path).get(path.name))
-        if hashlib.sha256(data).hexdigest() not in made:
+        if files.digest(data) not in made:
             raise PlanRefused(f"{path}: changed after it was made")
         return [json.loads(line) for line in data.split(b"\n") if line]
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan that is to be written: from what it was made, by which rules and on whose word.
-
-    `models` says which local models helped, `judged` what one said of pairs.
-    """
+    """A plan that is to be written: from what it was made, by which rules and on whose word."""
 
     snapshot: Snapshot
     records: pl.DataFrame
@@ -140,10 +135,7 @@ class Planned:
 
 
 def save(state: Path, planned: Planned, made: datetime) -> PlanFile:
-    """Write a plan's folder and return it; the same plan gets the same folder.
-
-    No text of it holds a secret, so what it writes into the store holds none, either.
-    """
+    """Write a plan's folder and return it; the same plan gets the same folder."""
     secrets, store = planned.policy.secrets, open_store(planned.snapshot.address)
     changes, refused = (masked_table(t, secrets) for t in (planned.changes, planned.refused))
     changes = changes.with_columns(pl.col("unattended").fill_null(True))
@@ -151,7 +143,7 @@ def save(state: Path, planned: Planned, made: datetime) -> PlanFile:
     lines = list(lines_of(changes, planned.records, store))
     held = _held(planned, lines, lines_of(refused, planned.records, store))
     sums = {
-        f"{Path(name).stem}_sha256": hashlib.sha256(data).hexdigest()
+        f"{Path(name).stem}_sha256": files.digest(data)
         for name, data in held.items()
         if name != "ops.jsonl"  # of which lines may be taken out
     }
@@ -168,10 +160,8 @@ def save(state: Path, planned: Planned, made: datetime) -> PlanFile:
 
 def _held(planned: Planned, lines: Iterable[str], refused: Iterable[str]) -> dict[str, bytes]:
     """The files of a plan, by name."""
-    table = io.BytesIO()
-    planned.changes.cast(CHANGES).write_parquet(table)
     held = {
-        "changes.parquet": table.getvalue(),
+        "changes.parquet": files.packed(planned.changes.cast(CHANGES)),
         "ops.jsonl": _together(lines),
         "refused.jsonl": _together(refused),
     }
@@ -206,14 +196,13 @@ def load(name: str | Path, state: Path) -> PlanFile:
     if plan_id(header) != path.name or not as_made:
         raise PlanRefused(f"{path / 'plan.json'}: the plan was changed after it was made")
     _refuse_unsealed(path, header, state)
-    data = _held_bytes(path / "changes.parquet")
-    made = (header["changes_sha256"], digests(path).get("changes.parquet"))
-    if hashlib.sha256(data).hexdigest() not in made:
-        raise PlanRefused(f"{path / 'changes.parquet'}: the plan was changed after it was made")
-    try:
-        changes = pl.read_parquet(io.BytesIO(data))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise Corrupt(f"{path / 'changes.parquet'}: {error}") from error
+    table = path / "changes.parquet"
+    if not table.is_file():
+        raise PlanRefused(f"{table} is missing")
+    data = table.read_bytes()
+    if files.digest(data) not in (header["changes_sha256"], digests(path).get(table.name)):
+        raise PlanRefused(f"{table}: the plan was changed after it was made")
+    changes = files.unpacked(data, str(table))
     return PlanFile(path, header, changes, kept_lines(path / "ops.jsonl", header["lines"]))
 
 
@@ -245,16 +234,10 @@ def _refuse_unsealed(path: Path, header: dict[str, Any], state: Path) -> None:
         raise PlanRefused(f"{path / 'made.json'}: the plan is not sealed as it was made in {state}")
 
 
-def _held_bytes(path: Path) -> bytes:
-    if not path.is_file():
-        raise PlanRefused(f"{path} is missing")
-    return path.read_bytes()
-
-
 def plan_id(header: dict[str, Any]) -> str:
     """Return the digest of a header, which names its plan."""
     text = json.dumps(header, ensure_ascii=False, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return files.digest(text)[:16]
 
 
 def _together(lines: Iterable[str]) -> bytes:

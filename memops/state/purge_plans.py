@@ -6,9 +6,8 @@ A plan that has no run yet goes whole, since it would write what is to be forgot
 carried out loses the lines about the records and is kept to be read; it is not carried out again.
 """
 
-import hashlib
-import io
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -66,10 +65,9 @@ def _gone(task: Purge, path: Path) -> Counter[str]:
 
 def _changes(path: Path) -> pl.DataFrame | None:
     """The changes of a plan; None for what cannot be read as one."""
-    try:
-        return pl.read_parquet(io.BytesIO((path / "changes.parquet").read_bytes()))
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        return None
+    with suppress(OSError, Corrupt):
+        return files.unpacked((path / "changes.parquet").read_bytes(), str(path))
+    return None
 
 
 def _blank(task: Purge, path: Path, changes: pl.DataFrame, hit: pl.Series) -> None:
@@ -80,9 +78,7 @@ def _blank(task: Purge, path: Path, changes: pl.DataFrame, hit: pl.Series) -> No
     blank = changes.with_columns(
         kept.then(pl.col(name)).alias(name) for name in changes.columns if name not in said
     ).with_columns(id=kept.then("id").otherwise(pl.lit("memops:forgotten")))
-    table = io.BytesIO()
-    blank.write_parquet(table)
-    _write(task, path, "changes.parquet", table.getvalue())
+    _write(task, path, "changes.parquet", files.packed(blank))
     lines = (path / "ops.jsonl").read_bytes().splitlines(keepends=True)
     task.write(
         path / "ops.jsonl",
@@ -113,10 +109,8 @@ def _write(task: Purge, path: Path, name: str, data: bytes) -> None:
     """Give a file of a plan new contents, whose digest is known before it has them."""
     if task.dry:
         return
-    try:
+    known: dict[str, str] = {}
+    with suppress(Corrupt):
         known = digests(path)
-    except Corrupt:
-        known = {}
-    made = known | {name: hashlib.sha256(data).hexdigest()}
-    files.write_sealed(path / _FILE, {"files": made})
+    files.write_sealed(path / _FILE, {"files": known | {name: files.digest(data)}})
     files.write(path / name, data)

@@ -59,10 +59,7 @@ def forget(task: Purge) -> Counter[str]:
 
 
 def left(task: Purge, terms: PurgeTerms) -> list[str]:
-    """Return the files of the state folder that still hold what was to go, once it is forgotten.
-
-    What other records of the store say, too, may stand in what is the store's.
-    """
+    """Return the files of the state folder that still hold what was to go, once it is forgotten."""
     mine = [path for kind in _HEADS for path, _ in _headed(task.state, kind, task.own)]
     mine += [task.state / name for name in (*_DERIVED, f"stores/{task.own}")]
     held = []

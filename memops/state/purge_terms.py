@@ -5,16 +5,18 @@ words of others hold by chance, only where it is all that is said.
 """
 
 import html
-import io
 import json
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import polars as pl
 
+from memops import files
+from memops.errors import Corrupt
 from memops.language.text import wordlist
 from memops.safety.looked import redacted
 from memops.safety.masks import MASK
@@ -91,11 +93,9 @@ class PurgeTerms:
             return True
         if path.suffix != ".parquet":
             return False
-        try:
-            table = pl.read_parquet(io.BytesIO(data))
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            return False
-        return bool(self.held(table).any())
+        with suppress(Corrupt):
+            return bool(self.held(files.unpacked(data, str(path))).any())
+        return False
 
     def files(self, folder: Path) -> list[Path]:
         """Return the files of a folder, or the file that it is, that hold one of their texts."""

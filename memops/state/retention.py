@@ -36,11 +36,7 @@ class Aged:
 
 
 def prune(state: Path, policy: Policy, now: datetime, remove: bool = False) -> dict[str, Any]:
-    """Return the snapshots and undo copies that are past their time, and remove them if asked.
-
-    A store that is being changed at the moment is left for the next time (`busy`), and what
-    cannot be opened (`damaged`) for a person.
-    """
+    """Return the snapshots and undo copies that are past their time, and remove them if asked."""
     said: dict[str, Any] = {name: [] for name in ("snapshots", "undo", "busy", "damaged")}
     said["removed"] = remove
     if remove:

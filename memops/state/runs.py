@@ -11,7 +11,6 @@ A plan is planned until it has a run; a run is approved, applying, applied, veri
 needs-attention), and rolling-back and rolled-back where it is taken back.
 """
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
@@ -148,7 +147,7 @@ class Run:
         for name in _GROWING if self.undoable else _GROWING[:1]:
             path = self.path / name
             data = path.read_bytes() if path.exists() else b""
-            seals[name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+            seals[name] = {"bytes": len(data), "sha256": files.digest(data)}
         files.write_sealed(self.path / "seal.json", seals)
 
     def refuse_without_undo(self) -> None:
@@ -178,7 +177,7 @@ class Run:
         for name in _GROWING:
             path, said = self.path / name, seals.get(name)
             data = path.read_bytes()[: said["bytes"]] if said and path.exists() else b""
-            if said and hashlib.sha256(data).hexdigest() != said["sha256"]:
+            if said and files.digest(data) != said["sha256"]:
                 raise Corrupt(f"{path}: not as it was when the run ended", "restore a snapshot")
             Journal(path).entries()
 
@@ -217,10 +216,7 @@ def latest_run(plan: str, state: Path) -> Run | None:
 
 
 def _headless(state: Path) -> list[Path]:
-    """Folders of runs that wrote, and of which nobody knows any more what they were.
-
-    One without journal, too, is of a process that died before its run began.
-    """
+    """Folders of runs that wrote, and of which nobody knows any more what they were."""
     written = sorted((state / "runs").glob("*/journal.jsonl"))
     return [p.parent for p in written if not p.with_name("run.json").is_file()]
 

@@ -125,25 +125,18 @@ class Store(Protocol):
 
     def place(self) -> Path:
         """Return the path that tells this store from any other of its kind, there or not."""
-        ...
 
     def identity(self) -> dict[str, str]:
         """Return what tells this store from any other: kind, canonical path, schema.
 
         No inode and no time in it: a store copied away and back is the same store.
         """
-        ...
 
     def copy(self, into: Path) -> dict[str, Any]:
-        """Write an exact, consistent copy into an empty directory; return notes for the manifest.
-
-        Raises StoreNotFound, Locked, Unauthorised, Corrupt or Incomplete.
-        """
-        ...
+        """Write an exact, consistent copy into an empty directory; return notes for the manifest."""
 
     def load(self, raw: Path, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the records of such a copy, or of them only these."""
-        ...
 
     def read(self, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the live store's records (`schema.RECORDS`), or of them only these.
@@ -151,30 +144,24 @@ class Store(Protocol):
         What a plan can change reads the same after it was taken back, `origin` too: a number
         that the store gives a row anew is none unless the row is written back with it.
         """
-        ...
 
     def project(self, records: pl.DataFrame) -> pl.DataFrame:
         """Return what `read` would return if these records were written.
 
         A store that can only mark a record as hidden gives TOMBSTONE for whatever hides one.
         """
-        ...
 
     def batches(self, changes: pl.DataFrame) -> Iterator[pl.DataFrame]:
         """Split a squashed plan into what may be written under one lock."""
-        ...
 
     def write(self, work: Work) -> list[Written]:
         """Carry out one batch; every change gets an answer."""
-        ...
 
     def revert(self, undo: list[Undo]) -> list[Written]:
         """Take changes back, newest first; a record that changed since is kept and called stale."""
-        ...
 
     def settle(self) -> None:
         """Finish, or take away, what a killed process of ours left beside the store's files."""
-        ...
 
     def restore(self, raw: Path, keep: Keep) -> dict[str, int]:
         """Make the store exactly what the copy is, once `keep` has kept what it was.
@@ -182,7 +169,6 @@ class Store(Protocol):
         Nobody writes to it between the two, or what they wrote is added to what is restored:
         returned are the files that have lines more than the copy, and how many.
         """
-        ...
 
     def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
         """Remove records so that no byte of their text stays in the store's own files.
@@ -190,22 +176,15 @@ class Store(Protocol):
         Done again for records that are gone, it finishes what a killed one began; `texts` is what
         other copies know that they said.
         """
-        ...
 
     def forget(self, raw: Path, ids: Collection[str]) -> None:
-        """Remove records from such a copy, so that no byte of their text stays in it.
-
-        Raises MemopsError where the others would read differently without them.
-        """
-        ...
+        """Remove records from such a copy, so that no byte of their text stays in it."""
 
     def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return where a record stands, in the store's own terms."""
-        ...
 
     def recent(self, since: datetime) -> frozenset[str]:
         """Return ids of records whose file was written since then (none for a database)."""
-        ...
 
 
 def family(kind: str) -> str:
@@ -256,11 +235,7 @@ def inside(store: Store) -> Store:
 
 
 def standing(store: S) -> S:
-    """Return a store in whose folder something of its kind stands.
-
-    A folder of anything else would read as a store without records. Raises StoreNotFound, which
-    names a folder near it that is one.
-    """
+    """Return a store in whose folder something of its kind stands."""
     marks, root = store.marks, getattr(store, "path", None)
     if not marks or not root or not root.is_dir() or _marked(root, marks):
         return store

@@ -61,10 +61,7 @@ _read: dict[tuple[str, bytes], Content] = {}
 
 
 class FileStore(RowStore):
-    """A file that is read and rewritten whole, never in place; a kind says how it is read and written.
-
-    Rows that no change touches keep their lines, and what is taken back comes back line by line.
-    """
+    """A file that is read and rewritten whole, never in place; a kind says how it is read and written."""
 
     file: ClassVar[str]
     """The file's name in a copy."""

@@ -47,10 +47,8 @@ def of_modes(paths: Iterable[Path]) -> Iterator[Finding]:
     modes = [os.lstat(path).st_mode for path in paths if path.exists()]
     modes = [mode for mode in modes if not stat.S_ISLNK(mode)]
     if written := sum(bool(mode & 0o022) for mode in modes):
-        says = "files that other users may write"
-        yield Finding(
-            "modes", "warning", written, says, "chmod go-w, so that nobody plants memories"
-        )
+        says, do = "files that other users may write", "chmod go-w, so that nobody plants memories"
+        yield Finding("modes", "warning", written, says, do)
     if read := sum(bool(mode & 0o044) for mode in modes):
         says = "files that other users may read"
         yield Finding("modes", "info", read, says, "chmod go-r, if this machine has other users")
@@ -60,9 +58,8 @@ def of_openers(path: Path) -> Iterator[Finding]:
     """Processes that have a file open: an agent that runs."""
     if pids := users(path):
         says = f"{path.name} is open in process {', '.join(map(str, pids[:5]))}"
-        yield Finding(
-            "open", "info", len(pids), says, "what needs the store alone waits for its end"
-        )
+        do = "what needs the store alone waits for its end"
+        yield Finding("open", "info", len(pids), says, do)
 
 
 def of_locks(locks: Iterable[LockFile]) -> Iterator[Finding]:

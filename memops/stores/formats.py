@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from memops.errors import Corrupt
+from memops.files import UNREADABLE
 from memops.schema import INSTANT, RECORDS, instant
 
 MAX_BYTES = 4 << 30
@@ -41,31 +42,22 @@ def packed(records: pl.DataFrame) -> bytes:
     """Return records, in their order, as the bytes of a Parquet file with page checksums."""
     import pyarrow.parquet as parquet
 
-    out = io.BytesIO()
-    table = records.select(RECORDS.names()).to_arrow()
+    out, table = io.BytesIO(), records.select(RECORDS.names()).to_arrow()
     parquet.write_table(table, out, compression="zstd", write_page_checksum=True)
     return out.getvalue()
 
 
 def unpacked(data: bytes, where: str) -> pl.DataFrame:
-    """Return the table of a Parquet file's bytes, in the file's order and our columns' types.
-
-    Sizes are checked before anything is unfolded. Raises Corrupt for a damaged file, an unknown
-    column, and a column of another type.
-    """
+    """Return the table of a Parquet file's bytes, in the file's order and our columns' types."""
     import pyarrow
 
     try:
         table = _read_parquet(data, where)
         frame = pl.DataFrame(pl.from_arrow(table))
-    except (
-        pyarrow.ArrowException, OSError, OverflowError, UnicodeDecodeError,
-        pl.exceptions.PolarsError,
-    ) as error:  # fmt: skip
-        said = str(error).partition("\n")[0]
-        raise Corrupt(f"{where} is no sound Parquet file: {said}") from error
-    except pl.exceptions.PanicException as error:
-        raise Corrupt(f"{where} is no sound Parquet file") from error
+    except (pyarrow.ArrowException, OverflowError, UnicodeDecodeError, *UNREADABLE) as error:
+        first = str(error).partition("\n")[0]
+        said = "" if isinstance(error, pl.exceptions.PanicException) else f": {first}"
+        raise Corrupt(f"{where} is no sound Parquet file{said}") from error
     frame = frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
     for name, dtype in frame.schema.items():
         if not _fits(dtype, RECORDS[name]):
@@ -140,13 +132,8 @@ def _in_arrow(kind: pl.DataType | type[pl.DataType]) -> Any:
     import pyarrow
 
     text = pyarrow.string()
-    types: dict[Any, Any] = {
-        pl.String: text,
-        pl.Float64: pyarrow.float64(),
-        pl.Int64: pyarrow.int64(),
-    }
-    types |= {pl.Boolean: pyarrow.bool_(), pl.List: pyarrow.list_(text)}
-    return types[kind.base_type()]
+    types = {pl.Float64: pyarrow.float64(), pl.Int64: pyarrow.int64(), pl.Boolean: pyarrow.bool_()}
+    return (types | {pl.String: text, pl.List: pyarrow.list_(text)})[kind.base_type()]
 
 
 def _timed(frame: pl.DataFrame) -> pl.DataFrame | None:
@@ -166,11 +153,6 @@ def _timed(frame: pl.DataFrame) -> pl.DataFrame | None:
             return None
         out[name] = column.alias(name)
     return frame.with_columns(**out)
-
-
-def _bounded_number(value: float) -> bool:
-    """True of a finite number, or of an integer that a table can hold."""
-    return math.isfinite(value) if type(value) is float else -(2**63) <= value < 2**63
 
 
 def _one_by_one(rows: list[dict[str, Any]], where: str) -> list[dict[str, Any]]:
@@ -209,7 +191,10 @@ def _value(name: str, value: Any, at: str) -> Any:
         if (at_time := instant(value)) is None:
             raise Corrupt(f"{at}: is no instant", "write ISO 8601 with an offset from UTC")
         return at_time
-    if not isinstance(value, str | list) and not _bounded_number(value):
+    if isinstance(value, str | list):
+        return value
+    held = math.isfinite(value) if type(value) is float else -(2**63) <= value < 2**63
+    if not held:
         raise Corrupt(f"{at}: is {'no finite number' if isinstance(value, float) else 'too large'}")
     return float(value) if RECORDS[name] == pl.Float64() else value
 
@@ -250,9 +235,8 @@ def _read_parquet(data: bytes, where: str) -> Any:
     size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
     _bounded(max(size, about.num_rows * _ROW), where, len(data))
     texts = [name for name in texts if name in names]
-    file = parquet.ParquetFile(
-        io.BytesIO(data), page_checksum_verification=True, read_dictionary=texts
-    )
+    how: dict[str, Any] = {"page_checksum_verification": True, "read_dictionary": texts}
+    file = parquet.ParquetFile(io.BytesIO(data), **how)
     if "tags" in names:
         for batch in file.iter_batches(256, columns=["tags"]):
             size += batch.nbytes

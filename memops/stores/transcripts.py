@@ -24,11 +24,7 @@ _STEM = 8  # characters of a cut text that must be left to tell its turn
 
 
 def turns(name: str, settings: Settings) -> tuple[pl.DataFrame, list[str]]:
-    """Return the turns that the agent of a store has kept, as records, and what was unreadable.
-
-    Raises MemopsError for a kind of store beside which nothing is kept, StoreNotFound where it
-    should be but is not.
-    """
+    """Return the turns that the agent of a store has kept, as records, and what was unreadable."""
     return _turns(open_store(settings.store(name).address))
 
 
@@ -97,10 +93,7 @@ def turn(
 
 
 def text_in(content: Any, typed: bool = False) -> str | None:
-    """Return a message's text: itself, or its text blocks, a line each; None where it has none.
-
-    Where blocks are `typed`, thoughts and calls of tools are left out.
-    """
+    """Return a message's text: itself, or its text blocks, a line each; None where it has none."""
     if isinstance(content, list):
         blocks = [b for b in content if isinstance(b, Mapping)]
         said = [b.get("text") for b in blocks if not typed or b.get("type") == "text"]

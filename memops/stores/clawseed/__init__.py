@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from memops.errors import Corrupt
 from memops.stores import Usual
-from memops.stores.clawseed.rows import HOLDS, INDEX_CHECK, REBUILD, TABLE, Memories, content_hash
+from memops.stores.clawseed.rows import HOLDS, REBUILD, TABLE, Memories, check_index, content_hash
 from memops.stores.clawseed.view import FILE, without_text
 from memops.stores.disk import read_whole, replace_whole, sweep
 from memops.stores.sqlite import errors, exclusive, names_in, transaction
@@ -67,7 +67,9 @@ def forget(
     with errors(path), exclusive(path) as connection:
         connection.execute("PRAGMA secure_delete = ON")
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
-        rows = _rows(connection, ids)
+        query = f"SELECT key, content FROM {TABLE} WHERE id = ?"
+        found = (connection.execute(query, [id_]).fetchone() for id_ in ids)
+        rows = [row for row in found if row is not None]
         said = {*texts, *(content for _, content in rows)}
         if view is not None:
             _scrub(view, said, {key for key, _ in rows})
@@ -75,13 +77,6 @@ def forget(
         connection.execute("VACUUM")
         if "memories_fts" in names_in(connection):
             _index_again(connection, path)
-
-
-def _rows(connection: sqlite3.Connection, ids: Collection[str]) -> list[tuple[str, str]]:
-    """Key and text of those rows that are there."""
-    query = f"SELECT key, content FROM {TABLE} WHERE id = ?"
-    found = (connection.execute(query, [id_]).fetchone() for id_ in ids)
-    return [row for row in found if row is not None]
 
 
 def _delete(connection: sqlite3.Connection, ids: Collection[str], texts: Collection[str]) -> None:
@@ -98,14 +93,10 @@ def _delete(connection: sqlite3.Connection, ids: Collection[str], texts: Collect
 def _index_again(connection: sqlite3.Connection, path: Path) -> None:
     """VACUUM may number rows anew, so the index is checked and, if need be, built again."""
     try:
-        connection.execute(INDEX_CHECK)
-        return
-    except sqlite3.DatabaseError:
+        check_index(connection, path)
+    except Corrupt:
         connection.execute(REBUILD)
-    try:
-        connection.execute(INDEX_CHECK)
-    except sqlite3.DatabaseError as error:
-        raise Corrupt(f"{path}: the search index is damaged", "restore a snapshot") from error
+        check_index(connection, path)
 
 
 def _scrub(path: Path, texts: Collection[str], keys: Collection[str]) -> None:

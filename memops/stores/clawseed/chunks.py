@@ -4,11 +4,7 @@ from collections.abc import Callable, Iterator
 
 
 def chunks(text: str, most_tokens: int) -> list[tuple[str | None, str]]:
-    """Return (heading, content) pieces of Markdown of at most 4 x `most_tokens` bytes.
-
-    Sections are split at headings up to ###, then at blank lines with the heading repeated, then
-    at lines without it; a line is never split.
-    """
+    """Return (heading, content) pieces of Markdown of at most 4 x `most_tokens` bytes."""
     made = [
         (heading, piece.strip())
         for heading, body in _sections(text)

@@ -4,7 +4,6 @@ The live database is only read; what takes a write to check is checked on a priv
 """
 
 import contextlib
-import hashlib
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -13,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from memops.errors import Corrupt
+from memops.files import digest
 from memops.stores.clawseed import Clawseed
 from memops.stores.clawseed.rows import INDEX_CHECK, TABLE
 from memops.stores.clawseed.state import hygiene_file, read_hygiene
 from memops.stores.findings import Finding, of_modes, of_openers, of_widths
 from memops.stores.sqlite import columns_in, names_in, reader
+from memops.stores.sqlite.values import is_text
 
 WAL_RESET = ((3, 7, 0), (3, 51, 3))
 """Versions from the first up to, not with, the second can damage a WAL database that two
@@ -88,10 +89,10 @@ def stale_vectors(connection: sqlite3.Connection, columns: list[str]) -> list[in
         return []
     doubts = ["length(embedding) % 4"]
     if "embedding_content_hash" in columns:
-        connection.create_function("memops_hash", 1, _hash, deterministic=True)
-        doubts.append(
-            "length(embedding) AND embedding_content_hash IS NOT memops_hash(CAST(content AS BLOB))"
-        )
+        own = "memops_hash", 1, lambda raw: None if raw is None else digest(raw)[:16]
+        connection.create_function(*own, deterministic=True)
+        told = "embedding_content_hash IS NOT memops_hash(CAST(content AS BLOB))"
+        doubts.append(f"length(embedding) AND {told}")
     query = f"SELECT rowid FROM {TABLE} WHERE embedding NOT NULL AND ({' OR '.join(doubts)})"
     return [int(row[0]) for row in connection.execute(query)]
 
@@ -128,7 +129,7 @@ def _schema(columns: list[str], names: set[str]) -> Iterator[Finding]:
     lacking = [name for name in _COLUMNS if name not in columns]
     if lacking and "memories_fts" not in names:
         says = (
-            "a table as a restored MEMORY_SNAPSHOT.md makes it, which clawseed itself cannot open"
+            "a table as a restored MEMORY_SNAPSHOT.md makes it, which clawseed cannot open itself"
         )
         do = "with the agent stopped: `memops store doctor STORE --repair schema`"
         yield Finding("schema", "error", 1, says, do)
@@ -170,7 +171,7 @@ def _rows(connection: sqlite3.Connection, columns: list[str]) -> Iterator[Findin
             do = "with the agent stopped: `memops store doctor STORE --repair namespaces`"
             yield Finding("namespaces", "warning", n, says, do)
     texts = connection.execute(f"SELECT CAST(content AS BLOB) FROM {TABLE}")
-    if n := sum(not _is_text(row[0]) for row in texts):
+    if n := sum(row[0] is not None and not is_text(row[0]) for row in texts):
         says = "texts that are no UTF-8; clawseed cannot read these rows"
         yield Finding("texts", "error", n, says, "delete or mend them; memops keeps their bytes")
 
@@ -202,17 +203,6 @@ def _index(copy: Path) -> Iterator[Finding]:
             says = "the search index does not say what the table says: recall misses records"
             do = "with the agent stopped: `memops store doctor STORE --repair index`"
             yield Finding("index", "error", 1, says, do)
-
-
-def _hash(content: Any) -> str | None:
-    return None if content is None else hashlib.sha256(content).hexdigest()[:16]
-
-
-def _is_text(value: Any) -> bool:
-    try:
-        return value is None or bytes(value).decode("utf-8") is not None
-    except UnicodeDecodeError:
-        return False
 
 
 def _time(value: Any) -> datetime | None:

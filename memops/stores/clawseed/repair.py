@@ -3,10 +3,9 @@
 import sqlite3
 from collections.abc import Callable, Iterator
 
-from memops.errors import Corrupt
 from memops.stores.clawseed import Clawseed
 from memops.stores.clawseed.doctor import index_in_step, stale_vectors
-from memops.stores.clawseed.rows import INDEX_CHECK, REBUILD, TABLE
+from memops.stores.clawseed.rows import REBUILD, TABLE, check_index
 from memops.stores.findings import Repair
 from memops.stores.sqlite import columns_in, errors, exclusive, names_in, reader, transaction
 
@@ -105,11 +104,7 @@ def _carrying_out(store: Clawseed, steps: list[str], count: int) -> Callable[[],
             with transaction(connection, "EXCLUSIVE"):
                 for step in steps:
                     connection.execute(step)
-            try:
-                connection.execute(INDEX_CHECK)
-            except sqlite3.DatabaseError as error:
-                said = f"{store.path}: the search index is damaged"
-                raise Corrupt(said, "restore a snapshot") from error
+            check_index(connection, store.path)
         return count
 
     return carry_out

@@ -5,6 +5,7 @@ Which columns there are depends on the release that last opened the store, so ev
 """
 
 import hashlib
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
@@ -47,6 +48,14 @@ _UNFINISHED = (
     "clawseed's hydration left it unfinished and it cannot open it: with clawseed stopped, run "
     "`memops store doctor STORE --repair schema --approve`"
 )
+
+
+def check_index(connection: sqlite3.Connection, where: object) -> None:
+    """Raise Corrupt for a search index that does not say what the table says."""
+    try:
+        connection.execute(INDEX_CHECK)
+    except sqlite3.DatabaseError as error:
+        raise Corrupt(f"{where}: the search index is damaged", "restore a snapshot") from error
 
 
 def content_hash(text: str) -> str:
@@ -115,19 +124,13 @@ class Memories(Table):
     def projected(self, records: pl.DataFrame) -> pl.DataFrame:
         """Return what these records read as; a row that is there already keeps its category."""
         query, ids = f"SELECT id, category FROM {TABLE}", records["id"].unique().to_list()
-        rows = [
-            (text_of(id_), "" if category is None else text_of(category))
-            for id_, category in self.of_ids(query, ids)
-        ]
+        rows = [(text_of(id_), text_of(named or "")) for id_, named in self.of_ids(query, ids)]
         schema = {"id": pl.String, "_category": pl.String}
         known = pl.DataFrame(rows, schema=schema, orient="row").unique("id")
         return _projected(records.join(known, on="id", how="left"), self.columns)
 
     def altered(self, before: Mapping[str, Any], after: Mapping[str, Any], now: datetime) -> Row:
-        """Return the native columns that turn one record into another.
-
-        New content brings its time and hash and drops the vector in the same statement.
-        """
+        """Return the native columns that turn one record into another."""
         new: Row = {}
         if after["text"] != before["text"]:
             new |= {"content": after["text"], "embedding": None, "updated_at": local(now)}

@@ -29,11 +29,7 @@ def turns(store: Clawseed) -> tuple[pl.DataFrame, list[str]]:
 
 
 def chats(workspace: Path) -> pl.DataFrame:
-    """Return the turns of a workspace's chats, one record of kind `session` each.
-
-    The role is the source, `extra` names the session and `origin` the message. The memories that
-    clawseed put before a user's words are cut off again. A time that is no instant is null.
-    """
+    """Return the turns of a workspace's chats, one record of kind `session` each."""
     path = found(workspace / FILE, _HINT)
     with reader(path) as connection, transaction(connection):
         there = columns_in(connection, "messages")

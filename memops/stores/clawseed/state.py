@@ -61,26 +61,17 @@ def read_hygiene(path: Path) -> Hygiene | None:
 
 
 def write_hygiene(path: Path, hygiene: Hygiene) -> None:
-    """Write the file as clawseed writes it, all or nothing; its folder is made if need be.
-
-    An earlier time than the file has is not written: another run was later.
-    """
-    known = read_hygiene(path)
-    if (
-        known
-        and known.last_run_at
-        and hygiene.last_run_at
-        and (known.last_run_at >= hygiene.last_run_at)
-    ):
+    """Write the file as clawseed writes it, all or nothing; its folder is made if need be."""
+    known, at = read_hygiene(path), hygiene.last_run_at
+    if known and known.last_run_at and at and known.last_run_at >= at:
         return
-    at = hygiene.last_run_at and hygiene.last_run_at.astimezone(UTC).isoformat()
     report = {"pruned_conversation_rows": hygiene.conversation, "pruned_daily_rows": hygiene.daily}
-    text = json.dumps({"last_run_at": at, "last_report": report}, indent=2)
+    said = {"last_run_at": at and at.astimezone(UTC).isoformat(), "last_report": report}
     try:
         path.parent.mkdir(exist_ok=True)
     except OSError as error:
         raise failure(path.parent, error) from error
-    replace_whole(path, text.encode())
+    replace_whole(path, json.dumps(said, indent=2).encode())
 
 
 def _file(store: Clawseed) -> Path | None:

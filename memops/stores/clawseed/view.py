@@ -27,7 +27,7 @@ _FURNITURE = re.compile(r"^(\s*)(---\s*|\*Created:.*|### `.*`\s*)$", re.M)
 _ENTRY = re.compile(r"^(?=### `)", re.M)
 _TIMES = re.compile(r"^\*Created: (?P<created_at>.*?) \| Updated: (?P<updated_at>.*?)\*\r?$", re.M)
 _REST = re.compile(r"^\*Created: by memops from (?P<said>\{.*\})\*\r?$", re.M)
-_KEPT = {"namespace": "scope", "importance": "importance", "session_id": None}
+_KEPT = {"namespace": "scope", "importance": "importance", "session_id": "session_id"}
 
 
 def view(records: pl.DataFrame, now: datetime) -> str | None:
@@ -50,7 +50,9 @@ def entries(text: str) -> Iterator[dict[str, Any]]:
         for key, content in parsed(part)[:1]:
             found = _TIMES.search(part)
             times = {n: at for n, at in (found.groupdict() if found else {}).items() if instant(at)}
-            yield {"key": key, "text": content, "tier": "core"} | times | _said(part)
+            rest = _REST.search(part)
+            said = json_object(rest["said"]) if rest else {}
+            yield {"key": key, "text": content, "tier": "core"} | times | said
 
 
 def is_view(text: str) -> bool:
@@ -64,10 +66,8 @@ def _row(record: dict[str, Any]) -> dict[str, str]:
     key, text = record["key"] or "", record["text"]
     shown = _FURNITURE.sub(r"\1\\\2", text)
     heading = " ".join(key.split()) or record["id"]
-    rest = {
-        ours or name: native[name] for name, ours in _KEPT.items() if native.get(name) is not None
-    }
-    rest |= {"id": record["id"]}
+    rest = {ours: native[name] for name, ours in _KEPT.items() if native.get(name) is not None}
+    rest["id"] = record["id"]
     if shown.strip() != text or "\r" in text or not text.strip():
         rest["text"] = text
     if heading != key:
@@ -80,11 +80,6 @@ def _row(record: dict[str, Any]) -> dict[str, str]:
         "created_at": str(native["created_at"]),
         "updated_at": f"{native['updated_at']}*\n\n*Created: by memops from {said}",
     }
-
-
-def _said(part: str) -> dict[str, Any]:
-    found = _REST.search(part)
-    return json_object(found["said"]) if found else {}
 
 
 FILE = "MEMORY_SNAPSHOT.md"
@@ -108,10 +103,7 @@ _DISTINCT = 12  # characters from which a text is long enough to be cut wherever
 
 
 def exported(rows: Iterable[Mapping[str, str]], now: str) -> str | None:
-    """Return the file for native rows, newest first; None when no row is of category core.
-
-    `now` is local time as YYYY-MM-DD HH:MM:SS. Times are compared as text, as clawseed does.
-    """
+    """Return the file for native rows, newest first; None when no row is of category core."""
     core = [row for row in rows if row["category"] == "core"]
     if not core:
         return None
@@ -136,7 +128,7 @@ def parsed(text: str) -> list[tuple[str, str]]:
 def without_text(snapshot: str, texts: Sequence[str], keys: Collection[str] = ()) -> str:
     """Return the file without the entries that say one of these texts, or have one of the keys."""
     gone, named = {text for text in texts if text}, {" ".join(key.split()) for key in keys}
-    head, *entries = re.split(r"(?m)^(?=### `)", snapshot)
+    head, *entries = _ENTRY.split(snapshot)
     kept = [entry for entry in entries if not (_texts_of(entry) & gone or _key(entry) in named)]
     clean = head + "".join(kept)
     for text in sorted(gone, key=len, reverse=True):
@@ -152,9 +144,8 @@ def _key(entry: str) -> str:
 
 def _texts_of(entry: str) -> set[str]:
     """What an entry says, as clawseed reads it and as it was before memops wrote it down."""
-    exact = re.findall(r"(?m)^\*Created: by memops from (\{.*\})\*\r?$", entry)
     said = {content for _, content in parsed(entry)}
-    for text in exact:
+    for text in _REST.findall(entry):
         with contextlib.suppress(ValueError):
             said.add(str(json.loads(text).get("text", "")).strip())
     return said

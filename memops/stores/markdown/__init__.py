@@ -29,7 +29,7 @@ from memops.stores.markdown.entries import Grammar, entries
 from memops.stores.markdown.forget import by_file, cutting
 from memops.stores.markdown.live import LiveFiles
 from memops.stores.markdown.records import ID, identified, path_of, projected, table
-from memops.stores.markdown.restore import Notes, restored
+from memops.stores.markdown.restore import restored
 from memops.stores.markdown.swap import Swap, swapped, touches
 from memops.stores.markdown.undo import folders_of, reverted
 
@@ -143,16 +143,15 @@ class MarkdownStore:
 
     def restore(self, raw: Path, keep: Keep) -> dict[str, int]:
         """Make the memory's files those of the copy; what came meanwhile is added to them."""
-        return restored(Notes(self.path, self.wanted, self.locks, self.pace), raw, self.copy, keep)
+        return restored(self, raw, keep)
 
     def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
         """Cut the entries out, those of files that are otherwise only read, too."""
         self.settle()
         for path, build in self._cuts(ids).items():
             if why := self._swapped(path, build, lambda: None, make=False):
-                raise Locked(
-                    f"{self.path / path}: {told(why)}", "try again: what is gone stays gone"
-                )
+                said = f"{self.path / path}: {told(why)}"
+                raise Locked(said, "try again: what is gone stays gone")
 
     def forget(self, raw: Path, ids: Collection[str]) -> None:
         """Cut the entries out of a copy's files."""
@@ -220,7 +219,8 @@ class MarkdownStore:
         Floors are judged by some live records of each kind, by all only if that matters.
         """
         known = self._known(state, wishes, work)
-        kinds = {w.before["kind"] for w in wishes if w.before and _may_lose(w.before, w)}
+        was = ((w, w.before["kind"]) for w in wishes if w.before)
+        kinds = {kind for w, kind in was if w.removes or not w.after or w.after["kind"] != kind}
         kinds |= {*known["kind"]} if kinds else set()
         some = self._live.counts(state.path, state.found, kinds, len(wishes) + _SPARE)
         refused = work.check(known, some)
@@ -258,10 +258,8 @@ class MarkdownStore:
         if why:
             return [Written(item.id, "stale", why) for item in items]
         if goes:
-            with (
-                files.folder_of(self.path, path) as (folder, name),
-                contextlib.suppress(FileNotFoundError),
-            ):
+            own = files.folder_of(self.path, path)
+            with own as (folder, name), contextlib.suppress(FileNotFoundError):
                 drop(folder, name, self.pace.grace, self.pace.limit)
             self._made |= folders_of(items)
             files.unmake(self.path, self._made)
@@ -286,11 +284,6 @@ def _nowhere(wish: Wish) -> Written:
     if wish.after is not None and not wish.removes:
         return Written(wish.id, "refused", "skip.no_date")
     return Written(wish.id, "applied", "skip.nothing_to_write")
-
-
-def _may_lose(was: Mapping[str, Any], wish: Wish) -> bool:
-    """Whether a change could take a live record away from its kind."""
-    return wish.removes or wish.after is None or bool(wish.after["kind"] != was["kind"])
 
 
 def _all_stale(answers: list[Written], wishes: list[Wish], why: str) -> list[Written]:

@@ -47,14 +47,6 @@ class Pace:
     tries: int = 3
 
 
-@dataclass(frozen=True)
-class Replaced:
-    """What became of a replacement: `done`, or `why` it was not made."""
-
-    done: bool
-    why: str = ""
-
-
 def replace(
     folder: int,
     name: str,
@@ -62,24 +54,19 @@ def replace(
     keep: Callable[[], None] = lambda: None,
     pace: Pace = Pace(),
     locked: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext,
-) -> Replaced:
-    """Put what `build` makes of a file in its place; `keep` is called once that is certain.
+) -> str:
+    """Put what `build` makes of a file in its place; returns why it could not be, or ''.
 
-    `locked` is the agent's own lock, held only from reading to renaming. Mode and time stamp stay
-    as they were.
+    `keep` is called once that is certain.
     """
-    why = "skip.being_written"
     for _ in range(pace.tries):
         if not still(folder, name, pace.recent, pace.still):
             continue
         with locked():
             attempt = _attempt(folder, name, build, keep)
-        if isinstance(attempt, Replaced):
-            return attempt
-        if attempt is None:
-            continue
-        return attempt.settle(pace)
-    return Replaced(False, why)
+        if attempt is not None:
+            return attempt if isinstance(attempt, str) else attempt.settle(pace)
+    return "skip.being_written"
 
 
 @dataclass
@@ -95,7 +82,7 @@ class _Swap:
     carried: bytes = b""
     quiet_since: float = 0.0
 
-    def settle(self, pace: Pace) -> Replaced:
+    def settle(self, pace: Pace) -> str:
         try:
             done = self._followed(pace)
             failpoint("carry-settled")
@@ -106,7 +93,7 @@ class _Swap:
                 os.unlink(self.link, dir_fd=self.folder)
             os.fsync(self.folder)
 
-    def _followed(self, pace: Pace) -> Replaced:
+    def _followed(self, pace: Pace) -> str:
         started = self.quiet_since = time.monotonic()
         while True:
             ripe = time.monotonic() - self.quiet_since >= pace.grace
@@ -118,15 +105,11 @@ class _Swap:
             if ripe and not holders and since - self.quiet_since >= pace.grace:
                 if not now.startswith(self.data):
                     return self._given_back(pace, "skip.written_over")
-                if verdict := self._judged():
+                if (verdict := self._judged()) is not None:
                     return verdict
             if since - started > pace.limit:
-                who = (
-                    packed("skip.held", {"process": holders[0]})
-                    if holders
-                    else "skip.being_written"
-                )
-                return self._given_back(pace, who)
+                held = packed("skip.held", {"process": holders[0]}) if holders else ""
+                return self._given_back(pace, held or "skip.being_written")
             time.sleep(0.005)
 
     def _carry(self, now: bytes) -> None:
@@ -136,28 +119,28 @@ class _Swap:
             append(self.folder, self.name, tail[len(self.carried) :])
             self.carried, self.quiet_since = tail, time.monotonic()
 
-    def _judged(self) -> Replaced | None:
+    def _judged(self) -> str | None:
         """Say how it ended, or add again what a writer of whole files has dropped."""
         live, busy = settled(self.folder, self.name)
         if live is None:
-            return Replaced(False, "skip.removed")
+            return "skip.removed"
         missing = lines(self.carried) - lines(live)
         if live.startswith(self.new) and not missing:
-            return Replaced(True)  # whoever has it open adds to it
+            return ""  # whoever has it open adds to it
         if busy:
             return None
         if missing:
             append(self.folder, self.name, joined(missing))
             self.quiet_since = time.monotonic()
             return None
-        return Replaced(False, "skip.written_over_kept")
+        return "skip.written_over_kept"
 
-    def _given_back(self, pace: Pace, why: str) -> Replaced:
+    def _given_back(self, pace: Pace, why: str) -> str:
         """Make the old file the live one again, with what only the new one was given."""
         with opened(self.folder, self.name) as new:
             os.replace(self.link, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
             self._brought_over(new, pace)
-        return Replaced(False, why)
+        return why
 
     def _brought_over(self, new: int, pace: Pace) -> None:
         """Add to the live file again what only the new one was given; none is left behind."""
@@ -180,20 +163,18 @@ class _Swap:
             time.sleep(0.005)
 
 
-def _attempt(
-    folder: int, name: str, build: Build, keep: Callable[[], None]
-) -> _Swap | Replaced | None:
+def _attempt(folder: int, name: str, build: Build, keep: Callable[[], None]) -> _Swap | str | None:
     """Return the swap, or why there is none, or None when the file changed meanwhile."""
     old = os.open(name, os.O_RDONLY | FLAGS, dir_fd=folder)
     swap, mine = None, [new := drafted(name)]
     try:
         was = os.fstat(old)
         if pids := writers(old):
-            return Replaced(False, packed("skip.open", {"process": pids[0]}))
+            return packed("skip.open", {"process": pids[0]})
         data = read_fd(old)
         made = build(data)
         if made is None or made == data:
-            return Replaced(True)
+            return ""
         write(folder, new, made, stat.S_IMODE(was.st_mode), was)
         os.utime(new, ns=(was.st_atime_ns, was.st_mtime_ns), dir_fd=folder)
         failpoint("carry-drafted")

@@ -17,7 +17,9 @@ def still(folder: int, name: str, recent: float, watched: float) -> bool:
     if abs(time.time() - before.st_mtime) > recent:
         return True
     time.sleep(watched)
-    return not _changed(folder, name, before)
+    now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    states = [(info.st_ino, info.st_size, info.st_mtime_ns) for info in (before, now)]
+    return states[0] == states[1]
 
 
 def grown(folder: int, name: str, was: os.stat_result, size: int) -> bool:
@@ -62,12 +64,8 @@ def settled(folder: int, name: str) -> tuple[bytes | None, bool]:
 
 def write(folder: int, name: str, data: bytes, mode: int, like: os.stat_result | None) -> None:
     """Write a new file, whole and on disk; the owner is that of the file that it is like."""
-    handle = os.open(
-        name,
-        os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC,
-        0o600,
-        dir_fd=folder,
-    )
+    how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    handle = os.open(name, how, 0o600, dir_fd=folder)
     with os.fdopen(handle, "wb") as out:
         out.write(data)
         out.flush()
@@ -94,8 +92,3 @@ def lines(data: bytes) -> Counter[bytes]:
 def joined(lines: Counter[bytes]) -> bytes:
     """Return lines as the bytes of whole lines."""
     return b"".join(line + b"\n" for line in lines.elements())
-
-
-def _changed(folder: int, name: str, was: os.stat_result) -> bool:
-    now = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    return (now.st_ino, now.st_size, now.st_mtime_ns) != (was.st_ino, was.st_size, was.st_mtime_ns)

@@ -6,13 +6,12 @@ the old version held. Of a long NAME there is a digest instead.
 """
 
 import contextlib
-import hashlib
 import os
 import re
 import time
 
 from memops.failpoints import failpoint
-from memops.files import short
+from memops.files import digest, short
 from memops.stores.markdown.carry_files import append, joined, lines, opened, read, read_fd, write
 from memops.stores.open_files import writers
 
@@ -80,10 +79,7 @@ def recover(folder: int) -> None:
 
 
 def _recovered(folder: int, link: str, name: str, size: int, digest: str) -> int | None:
-    """Settle a link that is left: the same file, or lines to carry over.
-
-    Returns the inode of the file of that name, None where there is none.
-    """
+    """Settle a link that is left: the same file, or lines to carry over."""
     with opened(folder, link) as handle:
         live, old = read(folder, name), read_fd(handle)
         if live is None or os.fstat(handle).st_ino != _inode(folder, name):
@@ -103,4 +99,4 @@ def _inode(folder: int, name: str) -> int | None:
 
 
 def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:16]
+    return digest(data)[:16]

@@ -26,10 +26,7 @@ SHORT = 4
 
 @dataclass(frozen=True)
 class FileState:
-    """One file: its bytes, its document, its entries by id, whether it exists.
-
-    `folders` are those that have to be made for it.
-    """
+    """One file: its bytes, its document, its entries by id, whether it exists."""
 
     path: str
     data: bytes
@@ -130,12 +127,8 @@ def undo_of(
     for change, at in zip(changes, _positions(changes), strict=True):
         old = b"".join(lines[change.start : change.stop])
         copies = times(lines, lines_of(old)) if old else 0
-        around = {
-            "line": change.start + 1,
-            "at": at,
-            "new": len(change.lines),
-            **near.around(change.start, change.stop),
-        }
+        around = {"line": change.start + 1, "at": at, "new": len(change.lines)}
+        around |= near.around(change.start, change.stop)
         held = around | {"bytes": packed(old), "copies": copies}
         if change.id:
             own[change.id] = change, around | {"file": file} | (held if old else {})
@@ -219,11 +212,8 @@ def all_of(lines: list[bytes], part: list[bytes]) -> list[int]:
     """Return where in a file these lines stand one after another, their ends aside."""
     texts, wanted = [bare(line) for line in lines], [bare(line) for line in part]
     size = len(wanted)
-    return [
-        n
-        for n, text in enumerate(texts)
-        if text == wanted[0] and texts[n : n + size] == wanted
-    ]  # fmt: skip
+    first = (n for n, text in enumerate(texts) if text == wanted[0])
+    return [n for n in first if texts[n : n + size] == wanted]
 
 
 def times(lines: list[bytes], part: list[bytes]) -> int:

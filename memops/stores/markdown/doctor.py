@@ -35,10 +35,11 @@ def examined(
         says = f"files with bytes that are no UTF-8: {', '.join(broken[:5])}"
         yield Finding("texts", "info", len(broken), says, "they are kept as they are")
     if unread := len(paths) - len(texts):
-        says = "files that could not be read in one state"
-        yield Finding(
-            "unreadable", "warning", unread, says, "look at their modes, and who writes them"
+        says, do = (
+            "files that could not be read in one state",
+            "look at their modes, and who writes them",
         )
+        yield Finding("unreadable", "warning", unread, says, do)
     yield from own(store.path, texts)
 
 
@@ -47,9 +48,8 @@ def _left(root: Path, paths: list[str]) -> Iterator[Finding]:
     left = [p for folder in folders for p in folder.iterdir() if TEMPORARY.match(p.name)]
     if left:
         says = "files that an interrupted run of memops left"
-        yield Finding(
-            "left over", "warning", len(left), says, "memops resume; the next run settles them"
-        )
+        do = "memops resume; the next run settles them"
+        yield Finding("left over", "warning", len(left), says, do)
 
 
 def _texts(root: Path, paths: list[str]) -> Iterator[tuple[str, str]]:

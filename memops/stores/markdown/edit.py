@@ -129,7 +129,9 @@ def _rewriting(state: FileState, wish: Wish, entry: Entry, wanted: Entry | None)
     if asked and (wanted is None or (said and asked != made)):
         return Written(wish.id, "refused", "skip.lines_around")
     if wanted is not None:
-        return Piece(wish.id, entry, wanted, _with_ends(wanted.raw, state, entry))
+        old = state.document.lines[entry.line - 2 + entry.height]  # whose end the last one has
+        lines = tuple(lines_of(wanted.raw + old[len(bare(old)) :]))
+        return Piece(wish.id, entry, wanted, lines)
     return _held(state, wish, entry) or Piece(wish.id, entry)
 
 
@@ -169,12 +171,6 @@ def _insertion(
         return Written(wish.id, "already", new_id=f"{state.path}:{entry.digest}:0")
     lines = lines_of(entry.raw + line_end(state.document.lines))
     return Piece(wish.id, None, entry, tuple(lines))
-
-
-def _with_ends(raw: bytes, state: FileState, entry: Entry) -> tuple[bytes, ...]:
-    """The lines of an entry's new bytes, the last one ended as the old one was."""
-    old = state.document.lines[entry.line - 2 + entry.height]
-    return tuple(lines_of(raw + old[len(bare(old)) :]))
 
 
 def _changes(state: FileState, pieces: Sequence[Piece]) -> list[Change]:

@@ -21,10 +21,7 @@ WORDS = ("", "item", "paragraph", "turn")
 
 @dataclass(frozen=True)
 class Entry:
-    """One memory: `height` lines from `line` (from 1) on, after the comments that belong to it.
-
-    `kind` is that of its unit, `unit` the number of that in its document.
-    """
+    """One memory: `height` lines from `line` (from 1) on, after the comments that belong to it."""
 
     place: Place
     line: int
@@ -52,11 +49,9 @@ class Grammar(Dialect, Protocol):
 
     def role(self, place: Place) -> str:
         """Return what a place is for (schema.ROLES)."""
-        ...
 
     def split(self, text: str, place: Place, kind: str) -> tuple[str, str, str, dict[str, Any]]:
         """Return prefix, text, suffix and the record's columns that they and the place give."""
-        ...
 
 
 def digest_of(raw: bytes) -> str:
@@ -67,9 +62,7 @@ def digest_of(raw: bytes) -> str:
 def parted(
     text: str, start: int, end: int, fields: Callable[[str, str], dict[str, Any]]
 ) -> tuple[str, str, str, dict[str, Any]]:
-    """Return what stands before, in and behind a range of a text, and what `fields` makes of the
-    last and of the text itself; blanks at its end stand behind it.
-    """
+    """Return what stands before, in and behind a range of a text, and the columns that `fields` tells."""
     said = text[start:end].rstrip()
     end = start + len(said)
     return text[:start], said, text[end:], fields(text[end:], said)

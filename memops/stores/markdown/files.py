@@ -7,7 +7,6 @@ over and named.
 
 import contextlib
 import errno
-import hashlib
 import json
 import os
 import stat
@@ -18,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from memops.errors import Corrupt, Incomplete, MemopsError, NoSpace, StoreNotFound
+from memops.files import digest
 from memops.safety.display import shown
 from memops.stores.disk import FULL, replace_whole
 from memops.stores.markdown.carry import Build
@@ -43,9 +43,8 @@ class Found:
 def root_of(path: Path) -> Path:
     """Return a memory root that can be read; raises StoreNotFound."""
     if path.is_symlink():
-        raise StoreNotFound(
-            f"{path} is a symbolic link", f"name the folder itself: {path.resolve()}"
-        )
+        hint = f"name the folder itself: {path.resolve()}"
+        raise StoreNotFound(f"{path} is a symbolic link", hint)
     if not path.is_dir():
         said = "is no folder" if path.exists() else "does not exist"
         raise StoreNotFound(f"{path} {said}", "check the store's address")
@@ -90,9 +89,8 @@ def folder_of(root: Path, path: str, make: bool = False) -> Iterator[tuple[int, 
     """Open the folder of a file below the root, link by link refused; gives it and the name."""
     parts = PurePosixPath(path).parts
     if not parts or ".." in parts or path.startswith("/"):
-        raise MemopsError(
-            f"{path!r} leads out of {root}", "only paths below the memory root are used"
-        )
+        hint = "only paths below the memory root are used"
+        raise MemopsError(f"{path!r} leads out of {root}", hint)
     handle = os.open(root, os.O_RDONLY | os.O_DIRECTORY | _FLAGS)
     try:
         for part in parts[:-1]:
@@ -152,7 +150,7 @@ def copy(root: Path, wanted: Wanted, into: Path) -> dict[str, Any]:
         target.write_bytes(data)
         listed[found.path] = {
             "bytes": len(data),
-            "sha256": hashlib.sha256(data).hexdigest(),
+            "sha256": digest(data),
             "mode": stat.S_IMODE(info.st_mode),
             "mtime_ns": info.st_mtime_ns,
         }
@@ -167,9 +165,8 @@ def copied(raw: Path) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
     try:
         listed = json.loads((raw / _LIST).read_bytes())["files"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Corrupt(
-            f"{raw / _LIST}: not the list of a copy: {error}", "use another snapshot"
-        ) from error
+        said = f"{raw / _LIST}: not the list of a copy: {error}"
+        raise Corrupt(said, "use another snapshot") from error
     for path in sorted(listed):
         target = raw / _TREE / path
         if ".." in PurePosixPath(path).parts or path.startswith("/"):
@@ -178,7 +175,7 @@ def copied(raw: Path) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
             data = target.read_bytes()
         except OSError as error:
             raise Corrupt(f"{target}: {error.strerror}", "use another snapshot") from error
-        if hashlib.sha256(data).hexdigest() != listed[path]["sha256"]:
+        if digest(data) != listed[path]["sha256"]:
             raise Corrupt(f"{target} has changed since it was copied", "use another snapshot")
         yield path, data, listed[path]
 
@@ -189,7 +186,7 @@ def rewrite(raw: Path, made: Mapping[str, Build]) -> None:
     for path, data, info in copied(raw):
         if path in made and (new := made[path](data)) is not None:
             replace_whole(raw / _TREE / path, new)
-            info |= {"bytes": len(new), "sha256": hashlib.sha256(new).hexdigest()}
+            info |= {"bytes": len(new), "sha256": digest(new)}
             whole["files"][path] = info
     text = json.dumps(whole, indent=1, sort_keys=True)
     replace_whole(raw / _LIST, f"{text}\n".encode())

@@ -51,10 +51,7 @@ class LiveFiles:
         return self._read(found).entries if found and not found.why else []
 
     def counts(self, path: str, own: Entries, kinds: Collection[str], most: int) -> pl.DataFrame:
-        """Return live records by scope and kind (COUNTS): of these kinds all, or `most` of each or more.
-
-        `own` stands for the file at `path`, which is being looked at already.
-        """
+        """Return live records by scope and kind (COUNTS): of these kinds all, or `most` of each or more."""
         seen = _live_kinds(own)
         for other, parsed in self.all():
             if all(seen[kind] >= most for kind in kinds):

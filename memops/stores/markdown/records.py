@@ -107,13 +107,8 @@ def rebuilt(record: dict[str, Any], grammar: Grammar, planned: Planned) -> Entry
         if asked is None:
             return None
         path, prefix, suffix = path or asked[0], asked[1], asked[2]
-    place = Place(
-        str(path),
-        tuple(said.get("under", ())),
-        tuple(said.get("above", ())),
-        tuple(said.get("leads", ())),
-        bool(said.get("managed")),
-    )
+    under, above, leads = (tuple(said.get(name, ())) for name in ("under", "above", "leads"))
+    place = Place(str(path), under, above, leads, bool(said.get("managed")))
     text = _hidden(record.get("text") or "", said.get("bytes", []))
     kind = said.get("unit", "")
     known = _known(record, grammar, place, prefix + text + suffix, kind)
@@ -128,12 +123,11 @@ def _known(
     if not found or digest_of(encoded(whole)) != found["digest"]:
         return None
     prefix, text, suffix, fields = grammar.split(whole, place, kind)
-    fields |= {name: record[name] for name in PLACE}
-    fields["_readonly"] = bool(native(record).get("readonly"))
     said = native(record)
+    fields |= {name: record[name] for name in PLACE} | {"_readonly": bool(said.get("readonly"))}
     fields["_repeats"] = {name: said[name] for name in REPEATED if name in said}
-    height = native(record).get("lines", 1)
-    return Entry(place, line_of(record) or 1, height, prefix, text, suffix, fields, kind)
+    at, height = line_of(record) or 1, said.get("lines", 1)
+    return Entry(place, at, height, prefix, text, suffix, fields, kind)
 
 
 def standing(
@@ -203,19 +197,16 @@ def _only(grammar: Grammar, place: Place, whole: str, kind: str = "") -> Entry |
 def _file_rows(members: list[tuple[dict[str, Any], Entry | None]]) -> list[dict[str, Any]]:
     old = [(r, e) for r, e in members if e and "prefix" in native(r)]
     new = [(r, e) for r, e in members if e and "prefix" not in native(r)]
-    kept = [(r, _placed(r, e)) for r, e in sorted(old, key=lambda m: (line_of(m[0]), m[0]["id"]))]
+    kept = []
+    for record, entry in sorted(old, key=lambda m: (line_of(m[0]), m[0]["id"])):
+        where = {name: record[name] for name in ("subject", "role", "block")}  # it stays there
+        kept.append((record, replace(entry, fields=entry.fields | where)))
     have = {entry.digest for _, entry in kept}
     for record, entry in sorted(new, key=lambda m: _order(m[0])):
         if entry.digest not in have:
             kept.append((record, entry))
             have.add(entry.digest)
     return _numbered_rows(kept, members)
-
-
-def _placed(record: dict[str, Any], entry: Entry) -> Entry:
-    """An entry that was rewritten, where it was."""
-    where = {name: record[name] for name in ("subject", "role", "block")}
-    return replace(entry, fields=entry.fields | where)
 
 
 def _order(record: dict[str, Any]) -> tuple[bool, Any, str]:

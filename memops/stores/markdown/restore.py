@@ -7,48 +7,39 @@ the file that is put in their place, by the same means by which an edit carries 
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memops.errors import Incomplete, Locked
-from memops.stores import Copy, Keep
-from memops.stores.lockfile import LockFile, hold
+from memops.stores import Keep
+from memops.stores.lockfile import hold
 from memops.stores.markdown import files
-from memops.stores.markdown.carry import Pace
 from memops.stores.markdown.carry_files import joined, lines, opened, read_fd
 from memops.stores.markdown.carry_leavings import drop
 from memops.stores.markdown.swap import Swap, swapped
 from memops.stores.open_files import writers
 
+if TYPE_CHECKING:
+    from memops.stores.markdown import MarkdownStore
+
 _HINT = "stop the agent, then restore again"
 
 
-@dataclass(frozen=True)
-class Notes:
-    """A memory root as its store knows it."""
-
-    root: Path
-    wanted: files.Wanted
-    locks: Callable[[str], list[LockFile]]
-    pace: Pace
-
-
-def restored(notes: Notes, raw: Path, copy: Copy, keep: Keep) -> dict[str, int]:
+def restored(notes: "MarkdownStore", raw: Path, keep: Keep) -> dict[str, int]:
     """Make the files those of a copy; returns how many lines more each of them has.
 
     Raises Locked before anything changes while somebody writes, and for a file that somebody began
     to write and did not let go; the others are restored then.
     """
     listed = {path: (data, info) for path, data, info in files.copied(raw)}
-    if notes.root.is_dir():
+    if notes.path.is_dir():
         live = _quiet(notes)
-        kept = keep(copy)
+        kept = keep(notes.copy)
         was = {path: data for path, data, _ in files.copied(kept)} if kept else {}
     else:
         keep(None)
-        notes.root.mkdir(parents=True)
+        notes.path.mkdir(parents=True)
         live, was = set(), {}
     more: dict[str, int] = {}
     left = [*sorted((live | was.keys()) - listed.keys()), *listed]
@@ -61,46 +52,42 @@ def restored(notes: Notes, raw: Path, copy: Copy, keep: Keep) -> dict[str, int]:
         left = list(whys)
         if left and not again:
             rest = f", and {len(left) - 1} more" if len(left) > 1 else ""
-            raise Locked(
-                f"{notes.root / left[0]}: {whys[left[0]]}{rest}; it is not restored", _HINT
-            )
+            said = f"{notes.path / left[0]}: {whys[left[0]]}{rest}; it is not restored"
+            raise Locked(said, _HINT)
     return more
 
 
-def _quiet(notes: Notes) -> set[str]:
-    """Return the files of a memory root that nobody writes to; raises Locked when somebody does.
-
-    What a killed process left beside them is settled first, so that nothing is carried later.
-    """
-    files.settle(notes.root, notes.wanted)
-    there = {
-        found.path: found.stat for found in files.walk(notes.root, notes.wanted) if not found.why
-    }
+def _quiet(notes: "MarkdownStore") -> set[str]:
+    """Return the files of a memory root that nobody writes to; raises Locked when somebody does."""
+    files.settle(notes.path, notes.wanted)
+    walked = files.walk(notes.path, notes.wanted)
+    there = {found.path: found.stat for found in walked if not found.why}
     for path in sorted(there):
-        with _opened(notes.root, path) as handle:
+        with _opened(notes.path, path) as handle:
             if pids := writers(handle):
-                said = f"{notes.root / path}: process {pids[0]} has it open for writing"
+                said = f"{notes.path / path}: process {pids[0]} has it open for writing"
                 raise Locked(said, _HINT)
     if any(abs(time.time() - info.st_mtime) <= notes.pace.recent for info in there.values()):
         time.sleep(notes.pace.still)
     for path, before in sorted(there.items()):
-        now = files.found(notes.root, path)
-        if now is None or (now.stat.st_size, now.stat.st_mtime_ns) != (
-            before.st_size,
-            before.st_mtime_ns,
-        ):
-            raise Locked(f"{notes.root / path} is being written", _HINT)
+        now = files.found(notes.path, path)
+        was = before.st_size, before.st_mtime_ns
+        if now is None or (now.stat.st_size, now.stat.st_mtime_ns) != was:
+            raise Locked(f"{notes.path / path} is being written", _HINT)
     return set(there)
 
 
 def _restored(
-    notes: Notes, path: str, was: bytes | None, wanted: tuple[bytes, dict[str, Any]] | None
+    notes: "MarkdownStore",
+    path: str,
+    was: bytes | None,
+    wanted: tuple[bytes, dict[str, Any]] | None,
 ) -> tuple[str, int]:
     """Restore one file; returns why it could not be, and how many lines were added to it."""
-    found = files.found(notes.root, path)
+    found = files.found(notes.path, path)
     if wanted and found and found.why:  # a link, or what is no file: not the memory's own
         data, info = wanted
-        files.put(notes.root, path, data, info["mode"], info["mtime_ns"])
+        files.put(notes.path, path, data, info["mode"], info["mtime_ns"])
         return "", 0
     data = wanted[0] if wanted else b""
 
@@ -111,19 +98,19 @@ def _restored(
 
     # What a file was is kept already, so it needs no undo.
     swap = Swap(build, lambda: None, notes.pace, notes.locks(path), make=wanted is not None)
-    if why := swapped(notes.root, path, swap):
+    if why := swapped(notes.path, path, swap):
         return why, 0
     if wanted is None and not _gone(notes, path):
         return "a process has it open for writing", 0
-    return "", _more(notes.root, path, *wanted) if wanted else _more(notes.root, path, b"", {})
+    return "", _more(notes.path, path, *wanted) if wanted else _more(notes.path, path, b"", {})
 
 
-def _gone(notes: Notes, path: str) -> bool:
+def _gone(notes: "MarkdownStore", path: str) -> bool:
     """Remove a file that says nothing any more; false while somebody has it open."""
     with (
         contextlib.suppress(FileNotFoundError, Incomplete),
         hold(notes.locks(path)),
-        files.folder_of(notes.root, path) as (folder, name),
+        files.folder_of(notes.path, path) as (folder, name),
     ):
         drop(folder, name, notes.pace.grace, notes.pace.limit)
         return os.stat(name, dir_fd=folder, follow_symlinks=False).st_size > 0

@@ -14,10 +14,7 @@ from memops.stores.markdown.carry_leavings import create, recover
 
 @dataclass(frozen=True)
 class Swap:
-    """What a file becomes, what is called once that is certain, and how patiently it is done.
-
-    Without `make` a file that is not there is not made.
-    """
+    """What a file becomes, what is called once that is certain, and how patiently it is done."""
 
     build: Build
     keep: Callable[[], None]
@@ -57,8 +54,7 @@ def touches(root: Path, path: str, build: Build) -> bool:
 def _swapped(folder: int, name: str, swap: Swap) -> str:
     for _ in range(3):
         try:
-            done = replace(folder, name, swap.build, swap.keep, swap.pace, swap.locked)
-            return "" if done.done else done.why
+            return replace(folder, name, swap.build, swap.keep, swap.pace, swap.locked)
         except FileNotFoundError:
             data = swap.build(None)
             if not swap.make or data is None:

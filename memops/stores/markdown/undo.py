@@ -48,13 +48,10 @@ def folders_of(undo: Sequence[Undo]) -> set[str]:
 def _take_back(out: Reverted, items: list[Undo], exact: bool) -> None:
     file = _around(items[0])["file"]
     if out.data is None or sha(out.data) == file["before"]:
-        gone = out.data is None
-        out.answers += [
-            Written(u.id, "stale", "skip.file_gone")
-            if gone and u.before
-            else Written(u.id, "already")
-            for u in items
-        ]
+        for item in items:
+            lost = out.data is None and item.before
+            why = "skip.file_gone" if lost else ""
+            out.answers.append(Written(item.id, "stale" if lost else "already", why))
         return
     bom = BOM if out.data.startswith(BOM) else b""
     lines = lines_of(out.data[len(bom) :])
@@ -169,15 +166,8 @@ def _insert(lines: list[bytes], place: int, old: list[bytes]) -> None:
 
 def _as_it_was(data: bytes, before: str) -> bytes:
     """An insertion ends the line before it; taken back, that line loses its end again."""
-    for bared in (
-        data,
-        data.removesuffix(b"\n"),
-        data.removesuffix(b"\r\n"),
-        data.removesuffix(b"\r"),
-    ):
-        if sha(bared) == before:
-            return bared
-    return data
+    bared = (data.removesuffix(end) for end in (b"", b"\n", b"\r\n", b"\r"))
+    return next((one for one in bared if sha(one) == before), data)
 
 
 def _place(now: list[str], around: dict[str, Any], stands: dict[int, int], came: set[int]) -> int:
@@ -224,9 +214,8 @@ def _passed(now: list[str], way: range, between: Iterator[str], came: set[int], 
 def _stands(left: str, now: list[str]) -> dict[int, int]:
     """Where each line of a file as an edit left it stands now, by what all of them said."""
     cut = range(0, len(left), SHORT)
-    was = [
-        (n, said) for n, at in enumerate(cut) if (said := left[at : at + SHORT]) != BLANK[:SHORT]
-    ]
+    whole = enumerate(left[at : at + SHORT] for at in cut)
+    was = [(n, said) for n, said in whole if said != BLANK[:SHORT]]
     told = [(n, said[:SHORT]) for n, said in enumerate(now) if said != BLANK]
     old, new = [said for _, said in was], [said for _, said in told]
     head = _alike(old, new)

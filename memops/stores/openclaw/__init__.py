@@ -5,7 +5,6 @@ promotion lock; `generation` tells them apart by what stands in the home folder.
 """
 
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from memops.errors import MemopsError
+from memops.files import digest
 from memops.stores import Usual
 from memops.stores.lockfile import LockFile
 from memops.stores.markdown import MarkdownStore
@@ -103,7 +103,7 @@ def _promotion_locks(workspace: Path) -> list[LockFile]:
         stale=60,
         pid=r"^(\d+):",
     )
-    name = f"memory-promotion-{hashlib.sha256(real.encode()).hexdigest()}.lock"
+    name = f"memory-promotion-{digest(real)}.lock"
     new = LockFile(base / "locks" / name, _lock_text, stale=3600, pid=r'"pid":\s*(\d+)')
     both = [new] * (which == "C" or new.path.parent.is_dir())
     return both + [old] * (which in "AB" or old.path.parent.is_dir())

@@ -16,7 +16,7 @@ from memops.stores.findings import Finding
 from memops.stores.markdown import doctor, files
 from memops.stores.openclaw import generation, home
 from memops.stores.openclaw.grammar import INSTRUCTIONS
-from memops.stores.openclaw.provenance import UNTRUSTED, contents, rows
+from memops.stores.openclaw.provenance import standing
 
 INJECTED = {"MEMORY.md": 20_000, "USER.md": 4_000}
 """Characters of a file that OpenClaw puts before a session; the rest is cut."""
@@ -45,24 +45,17 @@ def _secrets(root: Path, texts: dict[str, str]) -> Iterator[Finding]:
     for name, text in sorted(heads.items()):
         hits = found(pl.Series(text.splitlines(), dtype=pl.String), policy)
         if lines := sorted({row + 1 for row in hits["row"]}):
-            says = f"{name} holds secrets: {_lines_said(lines)}"
-            yield Finding(
-                "secrets", "warning", len(lines), says, "take them out by hand: no plan changes it"
-            )
-
-
-def _lines_said(lines: list[int]) -> str:
-    more = ", ..." if len(lines) > 5 else ""
-    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines[:5]))}{more}"
+            more = ", ..." if len(lines) > 5 else ""
+            named = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines[:5]))}{more}"
+            do = "take them out by hand: no plan changes it"
+            yield Finding("secrets", "warning", len(lines), f"{name} holds secrets: {named}", do)
 
 
 def _provenance(root: Path) -> Iterator[Finding]:
     """What OpenClaw knows of files' origin, and what an edit does to that."""
-    kept = rows(home(root), root)
-    now = contents(root, [row.path for row in kept])
-    doubted = [row.path for row in kept if row.origin == UNTRUSTED]
-    edited = [r.path for r in kept if r.path not in doubted and r.edited(now.get(r.path))]
-    whole = [r.path for r in kept if r.path in now and r.path not in {*doubted, *edited}]
+    stand = standing(home(root), root)
+    doubted, edited = ([row.path for row in some] for some in (stand.doubted, stand.edited))
+    whole = [r.path for r in stand.kept if r.path in stand.now.keys() - {*doubted, *edited}]
     if whole:
         says = (
             f"files whose origin OpenClaw keeps: {', '.join(whole[:5])}; after an edit from outside "

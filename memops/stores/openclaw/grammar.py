@@ -42,9 +42,7 @@ _ROLE = re.compile(  # "System: [2026-03-04 ..." is what the software puts into 
     r"^(?!(?-i:System): \[\d)(?:[-*+]\s+)?(?:\*\*)?(?P<role>user|assistant|tool|system)(?:\*\*)?\s*[:：]\s*",
     re.I,
 )
-_CAPTURE = re.compile(
-    r"^#\s*Session\s*[:：]\s*\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}"
-)  # as the software stamps it
+_CAPTURE = re.compile(r"^#\s*Session\s*[:：]\s*\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}")  # a stamp
 _META = re.compile(
     r"^\s*[-*+]\s+\*\*(?:Session (?:Key|ID)|Source|Reason|Channel|Agent|Model)\*\*\s*[:：]"
 )
@@ -190,10 +188,7 @@ def _tags_of(suffix: str) -> list[str]:
 
 
 def _recall_metadata(path: str, suffix: str) -> dict[str, Any]:
-    """Importance, triggers and project of an entry, as its search reads them.
-
-    Only curated files have the first two; a project's host is in lower case.
-    """
+    """Importance, triggers and project of an entry, as its search reads them."""
     weights = [int(n) for n in re.findall(r"<!--\s*importance:\s*(\d+)\s*-->", suffix)]
     said = re.findall(r"<!--\s*trigger:\s*(.*?)\s*-->", suffix)
     triggers = [t.strip() for part in said for t in re.split(r"[,;]", part)]

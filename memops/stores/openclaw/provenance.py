@@ -9,7 +9,7 @@ an untrusted MEMORY.md is no longer read out. memops never writes these rows unl
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,10 +29,7 @@ _WHERE = "plugin_id = ? AND namespace = ? AND entry_key = ?"
 
 @dataclass(frozen=True)
 class Provenance:
-    """One row: the file, what the agent last made of it, and whose OpenClaw takes it for.
-
-    `whole` holds every column of the row, as JSON values.
-    """
+    """One row: the file, what the agent last made of it, and whose OpenClaw takes it for."""
 
     database: Path
     key: str
@@ -70,13 +67,25 @@ def rows(home: Path, workspace: Path) -> list[Provenance]:
     return sorted(found, key=lambda row: row.path)
 
 
-def contents(workspace: Path, paths: Iterable[str]) -> dict[str, bytes]:
-    """Return what files hold; one that cannot be read in one state is left out."""
-    out = {}
-    for path in paths:
+@dataclass(frozen=True)
+class Standing:
+    """The rows of a workspace, what their files hold, and which are doubted or were edited since."""
+
+    kept: list[Provenance]
+    now: dict[str, bytes]
+    doubted: list[Provenance]
+    edited: list[Provenance]
+
+
+def standing(home: Path, workspace: Path) -> Standing:
+    """Return how a workspace's files stand with OpenClaw; one that cannot be read is left out."""
+    kept, now = rows(home, workspace), dict[str, bytes]()
+    for row in kept:
         with contextlib.suppress(MemopsError):
-            out[path] = files.read(workspace, path)[0]
-    return out
+            now[row.path] = files.read(workspace, row.path)[0]
+    doubted = [row for row in kept if row.origin == UNTRUSTED]
+    edited = [row for row in kept if row.origin != UNTRUSTED and row.edited(now.get(row.path))]
+    return Standing(kept, now, doubted, edited)
 
 
 def vouched(row: Provenance, content: bytes) -> str:
@@ -90,15 +99,9 @@ def change(row: Provenance, value: str | None) -> bool:
     """Give a row a new value, or delete it with None; return False if it is not as it was."""
     place = [OWNER, NAMESPACE, row.key, row.value]
     with changing(row.database) as connection:
-        if value is None:
-            made = connection.execute(
-                f"DELETE FROM {TABLE} WHERE {_WHERE} AND value_json = ?", place
-            )
-        else:
-            made = connection.execute(
-                f"UPDATE {TABLE} SET value_json = ? WHERE {_WHERE} AND value_json = ?",
-                [value, *place],
-            )
+        verb = f"DELETE FROM {TABLE}" if value is None else f"UPDATE {TABLE} SET value_json = ?"
+        values = place if value is None else [value, *place]
+        made = connection.execute(f"{verb} WHERE {_WHERE} AND value_json = ?", values)
         return made.rowcount == 1
 
 
@@ -116,13 +119,11 @@ def put_back(database: Path, whole: Mapping[str, Any], after: str | None) -> Wri
         if now is None:
             values = [bound(from_json(value)) for value in whole.values()]
             columns, marks = ", ".join(f'"{n}"' for n in whole), ", ".join(m for m, _ in values)
-            connection.execute(
-                f"INSERT INTO {TABLE} ({columns}) VALUES ({marks})", [v for _, v in values]
-            )
+            insert = f"INSERT INTO {TABLE} ({columns}) VALUES ({marks})"
+            connection.execute(insert, [v for _, v in values])
         else:
-            connection.execute(
-                f"UPDATE {TABLE} SET value_json = ? WHERE {_WHERE}", [before, *place]
-            )
+            update = f"UPDATE {TABLE} SET value_json = ? WHERE {_WHERE}"
+            connection.execute(update, [before, *place])
     return Written(key, "applied")
 
 

@@ -1,20 +1,13 @@
 """Mending what OpenClaw thinks of a workspace's files, for somebody who vouches for them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import starmap
 from typing import Any
 
 from memops.stores import Written
 from memops.stores.findings import Repair
 from memops.stores.openclaw import OpenClaw, home
-from memops.stores.openclaw.provenance import (
-    UNTRUSTED,
-    Provenance,
-    change,
-    contents,
-    put_back,
-    rows,
-    vouched,
-)
+from memops.stores.openclaw.provenance import Provenance, change, put_back, standing, vouched
 
 REPAIRS = ("provenance", "untrusted")
 
@@ -25,14 +18,11 @@ def repairs(store: OpenClaw) -> list[Repair]:
     The first keep their row, with the hash of the file as it is now; of the others the row goes,
     so that the agent's next write begins anew. A row that OpenClaw changes meanwhile stays.
     """
-    kept = rows(home(store.path), store.path)
-    now = contents(store.path, [row.path for row in kept])
-    doubted = [row for row in kept if row.origin == UNTRUSTED]
-    edited = [row for row in kept if row.origin != UNTRUSTED and row.edited(now.get(row.path))]
-    anew = {row: vouched(row, now[row.path]) for row in edited}
+    stand = standing(home(store.path), store.path)
+    anew = {row: vouched(row, stand.now[row.path]) for row in stand.edited}
     return [
         *_repair("provenance", "vouch for a file as it is now", anew),
-        *_repair("untrusted", "forget that a file is not trusted", dict.fromkeys(doubted)),
+        *_repair("untrusted", "forget that a file is not trusted", dict.fromkeys(stand.doubted)),
     ]
 
 
@@ -46,8 +36,5 @@ def _repair(check: str, says: str, values: Mapping[Provenance, str | None]) -> l
     if not values:
         return []
     before = [{"row": dict(row.whole), "after": after} for row, after in values.items()]
-    return [Repair(check, len(values), says, [r.path for r in values], before, _changing(values))]
-
-
-def _changing(values: Mapping[Provenance, str | None]) -> Callable[[], int]:
-    return lambda: sum(change(row, value) for row, value in values.items())
+    paths, each = [row.path for row in values], values.items()
+    return [Repair(check, len(paths), says, paths, before, lambda: sum(starmap(change, each)))]

@@ -33,11 +33,7 @@ def turns(store: OpenClaw) -> tuple[pl.DataFrame, list[str]]:
 
 
 def sessions(workspace: Path) -> tuple[pl.DataFrame, list[str]]:
-    """Return the turns of a workspace's sessions, and where an event could not be read.
-
-    One record of kind `session` a turn of a person's or the agent's: the role is its source,
-    `origin` its file and line, and `extra` names the session.
-    """
+    """Return the turns of a workspace's sessions, and where an event could not be read."""
     base = home(workspace) / "agents"
     if not base.is_dir():
         raise StoreNotFound(f"{base}: no such folder", "OpenClaw keeps its sessions there")

@@ -48,10 +48,8 @@ class Rsclaw(Gateway):
 
     paths: ClassVar[tuple[str, ...]] = ("PATH/memory.redb", "http://HOST:PORT")
     usual: ClassVar[Usual] = (
-        "RSCLAW_BASE_DIR",
-        ("~/.rsclaw", "~/.rsclaw-*"),
-        "var/data/memory/memory.redb",
-    )
+        "RSCLAW_BASE_DIR", ("~/.rsclaw", "~/.rsclaw-*"), "var/data/memory/memory.redb",
+    )  # fmt: skip
     capabilities: ClassVar[frozenset[str]] = Gateway.capabilities | {
         "insert", "update", "supersede", "delete", "redact", "purge", "restore",
     }  # fmt: skip
@@ -202,12 +200,9 @@ def _records(database: redb.Database, path: Path) -> pl.DataFrame:
 def _lines(database: redb.Database) -> Iterator[bytes]:
     """A backup's lines: each document's JSON as it lies there; what does not parse, in base64."""
     for row in _rows(database):
+        lost = {"key": row.key.decode(errors="replace"), "value": b64encode(row.value).decode()}
         found = unpacked(row.value)
-        if found is None:
-            lost = {"key": row.key.decode(errors="replace"), "value": b64encode(row.value).decode()}
-            yield json.dumps(lost, ensure_ascii=False).encode()
-        else:
-            yield json.dumps(found[1], ensure_ascii=False).encode()
+        yield json.dumps(found[1] if found else lost, ensure_ascii=False).encode()
 
 
 def _without(path: Path, ids: Collection[str]) -> tuple[bytes, pl.DataFrame]:

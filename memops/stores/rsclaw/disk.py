@@ -58,11 +58,7 @@ def back_up(path: Path, lines: Iterable[bytes], now: datetime) -> Path:
 
 
 def forget(path: Path, ids: Set[str], texts: Set[str]) -> None:
-    """Remove documents from what lies around a stopped gateway's file.
-
-    Backups lose the lines with these ids or texts. The full-text index stores its texts and is
-    removed whole, which rsclaw makes anew; so is a `.bak` of an older format that holds one.
-    """
+    """Remove documents from what lies around a stopped gateway's file."""
     beside = path.resolve().parent
     try:
         for backup in sorted(_backups(path).glob("memory-*.jsonl")):

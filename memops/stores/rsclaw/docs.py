@@ -102,10 +102,7 @@ def acceptable(fields: Any) -> bool:
 
 
 def to_records(docs: Iterable[Doc], where: str = "records") -> pl.DataFrame:
-    """Return documents as records.
-
-    The id is the row's key; an archived row whose key is live again gets its table's name with it.
-    """
+    """Return documents as records."""
     found = list(docs)
     live = {doc.key for doc in found if doc.table == DOCS}
     rows = [_record(doc, doc.table != DOCS and doc.key in live) for doc in found]

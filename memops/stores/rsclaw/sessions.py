@@ -25,11 +25,7 @@ def turns(store: Any) -> tuple[pl.DataFrame, list[str]]:
 
 
 def transcripts(base: Path) -> tuple[pl.DataFrame, list[str]]:
-    """Return the turns under `transcripts/` of rsclaw's base folder, and where a line is no turn.
-
-    One record of kind `session` a turn: the role is its source, `origin` its file and line, and
-    `extra` names the session. Files are only read; a last line that is cut off is left out.
-    """
+    """Return the turns under `transcripts/` of rsclaw's base folder, and where a line is no turn."""
     folder = base / "transcripts"
     if not folder.is_dir():
         raise StoreNotFound(f"{folder}: no such folder", "give rsclaw's base folder")

@@ -70,10 +70,7 @@ def reverted(values: Rows, entry: Undo) -> Written:
 
 
 def _added(record: dict[str, Any], now: Mapping[str, Any] | None, at: datetime) -> dict[str, Any]:
-    """Return a new record as rsclaw's own insert takes it: 0 is no time and no importance.
-
-    One that an earlier part of the run has put there already keeps the times that it got.
-    """
+    """Return a new record as rsclaw's own insert takes it: 0 is no time and no importance."""
     usual = {"created_at": at, "accessed_at": at, "importance": _IMPORTANCE}
     return record | {n: record[n] or (now or {}).get(n) or usual[n] for n in usual}
 

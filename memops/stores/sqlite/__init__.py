@@ -71,10 +71,7 @@ def found(path: Path, hint: str) -> Path:
 
 @contextlib.contextmanager
 def reader(path: Path, private: bool = False) -> Iterator[sqlite3.Connection]:
-    """Open a connection that cannot write; `private` promises that nobody else has the file.
-
-    What a process that died in the middle of a transaction left is rolled back first.
-    """
+    """Open a connection that cannot write; `private` promises that nobody else has the file."""
     with errors(path), contextlib.closing(_reading(path, private)) as connection:
         yield connection
 

@@ -68,11 +68,7 @@ def flag(column: str) -> Field:
 
 
 def number(column: str) -> Field:
-    """Return the field of a column that knows rows by number.
-
-    A new record gets one that is made of its id, below zero, so that the program's own count goes
-    on where it was.
-    """
+    """Return the field of a column that knows rows by number."""
     return Field(column, str, _number)
 
 

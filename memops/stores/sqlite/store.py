@@ -1,7 +1,6 @@
 """The base of a store that is one table of another program's SQLite database."""
 
 import contextlib
-import hashlib
 import os
 import sqlite3
 from collections.abc import Collection, Iterator
@@ -12,6 +11,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from memops.errors import StoreNotFound
+from memops.files import digest
 from memops.plan import PUTS
 from memops.schema import CHANGES
 from memops.stores import Keep, Undo, Work, Written
@@ -57,7 +57,7 @@ class TableStore(RowStore):
         with self._reading() as table:
             about = table.connection.execute(f"PRAGMA table_info({table.name})").fetchall()
         columns = repr([(bytes(name), bytes(kind)) for _, name, kind, *_ in about])
-        schema = hashlib.sha256(columns.encode()).hexdigest()[:16]
+        schema = digest(columns)[:16]
         return {"kind": self.kind, "path": str(self.place()), "schema": schema}
 
     def copy(self, into: Path) -> dict[str, Any]:

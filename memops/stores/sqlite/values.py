@@ -1,11 +1,12 @@
 """Values of SQLite's, exactly: text that need not be UTF-8, bytes, infinities."""
 
 import base64
-import hashlib
 import json
 from collections.abc import Callable
 from math import isfinite
 from typing import Any
+
+from memops.files import digest
 
 JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 _quoted: Callable[[str], str] = json.encoder.encode_basestring  # what that makes of a string
@@ -68,7 +69,7 @@ def plain(value: Any) -> Any:
     try:
         return value.decode("utf-8")
     except UnicodeDecodeError:
-        return f"sha256:{hashlib.sha256(value).hexdigest()}"
+        return f"sha256:{digest(value)}"
 
 
 def json_of(value: Any) -> str:

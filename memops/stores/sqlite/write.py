@@ -97,11 +97,12 @@ class Session:
     ) -> list[Written] | None:
         """Carry a part out; None, having changed nothing, when it must be judged again first."""
         work, (version, refused) = batch.work, judged
+        fewer = self._witnesses.fewer if self._witnesses else lambda: True
         with errors(self.path):
             with transaction(self.connection, "IMMEDIATE"):
                 started = time.monotonic()
                 failpoint("sqlite-begun")
-                if self._version() != version and (batch.read(part) or (losing and self._fewer())):
+                if self._version() != version and (batch.read(part) or (losing and fewer())):
                     if not judge_inside:
                         return None
                     refused = self._judged(batch, losing)
@@ -112,7 +113,9 @@ class Session:
                 failpoint("sqlite-kept")
             failpoint("sqlite-committed")
             self._freed = time.monotonic()
-            self._adapt(len(part), self._freed - started)
+            self._held = self._freed - started
+            fit = int(len(part) * LOCK / self._held)
+            self.size = min(MOST, max(LEAST, min(fit, 2 * len(part))))
             if self._witnesses:
                 self._witnesses.follow(batch.written())
             batch.settle()
@@ -148,18 +151,9 @@ class Session:
         self._witnesses = some
         return refused
 
-    def _fewer(self) -> bool:
-        """Whether a scope and kind may have fewer live rows than the guard judged from."""
-        return self._witnesses is None or self._witnesses.fewer()
-
     def _version(self) -> int:
         """Changes when another connection commits."""
         return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
-
-    def _adapt(self, changes: int, seconds: float) -> None:
-        self._held = seconds
-        fit = int(changes * LOCK / seconds)
-        self.size = min(MOST, max(LEAST, min(fit, 2 * changes)))
 
 
 def _may_lose(work: Work) -> bool:

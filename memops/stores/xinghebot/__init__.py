@@ -36,10 +36,7 @@ class XingheBot(MarkdownStore):
         return not path.startswith("index/")
 
     def planned(self, record: dict[str, Any]) -> tuple[str, str, str] | None:
-        """A line of the daily grammar, in the file of the UTC day that the record is from.
-
-        One that is moved goes to the undated file of its kind, which its search reads, too.
-        """
+        """A line of the daily grammar, in the file of the UTC day that the record is from."""
         made: datetime | None = record.get("created_at")
         kind, origin = record.get("kind") or "note", record.get("origin") or ""
         undated = origin.partition("#")[0] if origin.startswith(UNDATED) else ""
@@ -62,8 +59,6 @@ class XingheBot(MarkdownStore):
         return []
 
     def _lock(self, name: str) -> LockFile:
-        return LockFile(self.path / "index" / name, _text, stale=300, pid=r"pid=(\d+)")
-
-
-def _text() -> str:
-    return f"pid={os.getpid()} time={time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())}\n"
+        form = f"pid={os.getpid()} time=%Y-%m-%dT%H:%M:%SZ\n"
+        path, pid = self.path / "index" / name, r"pid=(\d+)"
+        return LockFile(path, lambda: time.strftime(form, time.gmtime()), stale=300, pid=pid)

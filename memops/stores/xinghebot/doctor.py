@@ -20,9 +20,8 @@ def _xinghebot(root: Path, texts: dict[str, str]) -> Iterator[Finding]:
         return
     if not curated.startswith("# MEMORY"):
         says = "MEMORY.md does not begin with '# MEMORY'"
-        yield Finding(
-            "layout", "warning", 1, says, "put the heading back; its updates are made under it"
-        )
+        do = "put the heading back; its updates are made under it"
+        yield Finding("layout", "warning", 1, says, do)
     if not _STAMP.search(curated):
         says = "MEMORY.md has no stamp of an update"
         yield Finding("stamp", "info", 1, says, "XingheBot sets one at its next update")
