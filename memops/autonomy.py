@@ -84,13 +84,9 @@ def marked(
         return plan
     says = {rule: decided(rule, kind, policy) for rule in plan["rule"].unique().drop_nulls()}
     word = pl.col("rule").replace_strict(says, default="earned", return_dtype=pl.String)
-    mine = known.filter(pl.col("family") == family).select(
-        *SHAPE, "n", "may", "may_curated", "lower"
-    )
+    mine = known.filter(family=family).select(*SHAPE, "n", "may", "may_curated", "lower")
     kept = records.filter(pl.col("role").is_in(_KEPT)).select("id", _kept=pl.lit(True))
-    asks = DELETES | (
-        EDITS & (pl.col("superseded_by").is_not_null() | pl.col("text").is_not_null())
-    )
+    asks = DELETES | (EDITS & pl.any_horizontal(pl.col("superseded_by", "text").is_not_null()))
     rows = (
         plan.with_row_index("_nth")
         .join(mine, on=[*SHAPE], how="left", maintain_order="left")
@@ -124,12 +120,10 @@ def completing(plan: pl.DataFrame) -> pl.Series:
     rows = plan.with_row_index("nth")
     behind = rows.filter(pl.col("superseded_by").is_not_null())
     gains = rows.filter(EDITS & pl.col("superseded_by").is_null() & pl.col("text").is_null())
-    gains = gains.select("nth", "rule", superseded_by="id", id="evidence").explode(
-        "id", empty_as_null=True
-    )
-    found = gains.join(
-        behind.select("rule", "id", "superseded_by"), on=["rule", "id", "superseded_by"]
-    )
+    gains = gains.select("nth", "rule", superseded_by="id", id="evidence")
+    gains = gains.explode("id", empty_as_null=True)
+    shared = ["rule", "id", "superseded_by"]
+    found = gains.join(behind.select(shared), on=shared)
     return found["nth"].unique().sort()
 
 

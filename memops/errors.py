@@ -203,14 +203,12 @@ def told(error: BaseException) -> MemopsError:
         return NoSpace(f"{where}{error.strerror}", "free space or mend the mode, then resume")
     name = type(error).__name__
     if isinstance(error, TimeoutError):
-        return Interrupted(
-            f"it took longer than it may ({name})", "`memops runs` shows what is open"
-        )
+        said = f"it took longer than it may ({name})"
+        return Interrupted(said, "`memops runs` shows what is open")
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "memops" in f.filename]
     place = f" in {frames[-1].name}, line {frames[-1].lineno}" if frames else ""
-    return Bug(
-        f"a bug in memops: {name}{place}", "`memops nightly STORE` with MEMOPS_DEBUG=1 says more"
-    )
+    hint = "`memops nightly STORE` with MEMOPS_DEBUG=1 says more"
+    return Bug(f"a bug in memops: {name}{place}", hint)
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:

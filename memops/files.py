@@ -40,9 +40,8 @@ def folder(path: Path) -> Path:
             sync(part.parent)
         path.mkdir(mode=0o700, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
-        raise NoSpace(
-            f"{path} cannot be a folder: a file is in the way", "give --state DIR"
-        ) from error
+        said = f"{path} cannot be a folder: a file is in the way"
+        raise NoSpace(said, "give --state DIR") from error
     except PermissionError as error:
         raise barred from error
     if not os.access(path, os.W_OK | os.X_OK):
@@ -205,11 +204,11 @@ def refuse_other(header: dict[str, Any], known: int, path: Path) -> None:
     """Raise Corrupt for a file of another format than this memops writes."""
     if (made := header.get("format", 1)) != known:
         newer = isinstance(made, int) and made > known
-        raise Corrupt(
-            f"{path}: {'a newer' if newer else 'an earlier'} memops wrote it (format {made}; this "
-            f"one reads {known})",
-            f"{'upgrade memops, or ' if newer else ''}give --state another folder",
+        said = (
+            f"{path}: {'a newer' if newer else 'an earlier'} memops wrote it (format {made}; this"
         )
+        hint = f"{'upgrade memops, or ' if newer else ''}give --state another folder"
+        raise Corrupt(f"{said} one reads {known})", hint)
 
 
 def short(name: str) -> str:
@@ -236,12 +235,6 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def sync_file(path: Path) -> None:
-    """Put a file that a library wrote on disk, with mode 0600."""
-    path.chmod(0o600)
-    sync(path)
 
 
 def sha256(path: Path) -> str:

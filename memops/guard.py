@@ -19,13 +19,7 @@ from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, only, tie
 
 _SAME = ("merge", "move", "promote")  # intents by which another says the same in its place
 _JUDGED = ("scope", "kind", "text", "tier", "pinned", "superseded_by")
-_KEEPER = {
-    "tier": "_new",
-    "pinned": "keeper_pinned",
-    "scope": "keeper_scope",
-    "text": "keeper_text",
-    "source": "keeper_source",
-}
+_KEEPER = {"tier": "_new"} | {n: f"keeper_{n}" for n in ("pinned", "scope", "text", "source")}
 _NOBODY = pl.DataFrame(schema={"id": pl.String(), "asks": pl.String()})
 
 
@@ -59,7 +53,9 @@ def protect(
     weighty = step.filter(pl.col("id").is_in(step.filter(_weighs())["id"].implode()))
     if weighty.height:
         change = _rewritten(_before_and_after(weighty, records), policy)
-        change = change.with_columns(why=_refusal()).with_columns(args=_refused_args())
+        called = arguments(intent=pl.col("intent").fill_null("nothing"))
+        args = pl.when(pl.col("why") == "guard.intent").then(called)
+        change = change.with_columns(why=_refusal()).with_columns(args=args)
         floored = _below_floor(change, records, policy, counts)
         found = [change.select("id", "why", "args"), floored, *found]
         asked = change.select("id", asks=_asks(unsigned)).drop_nulls()
@@ -145,13 +141,9 @@ def _keepers(after: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
         after.filter(LIVE | pl.col("superseded_by").is_in([*RETIRED]))
         .select(_end="id", _stands=LIVE, **{new: name for name, new in _KEEPER.items()})
         .join(was, on="_end", how="left")
-        .with_columns(
-            keeper_tier=pl.when(tier_rank("_tier") > tier_rank("_new"))
-            .then("_tier")
-            .otherwise("_new")
-        )
+        .with_columns(keeper_tier=pl.when(tier_rank("_tier") > tier_rank("_new")).then("_tier").otherwise("_new"))
         .drop("_tier", "_new")
-    )
+    )  # fmt: skip
 
 
 def _led_to(touched: pl.DataFrame, records: pl.DataFrame, step: pl.DataFrame) -> pl.DataFrame:
@@ -234,19 +226,10 @@ def _otherwise() -> pl.Expr:
     over = pl.col("_gone") | (live & (link == TOMBSTONE).fill_null(False))
     behind = live & ~stays & ~link.is_in([*RETIRED])
     sunk = live & pl.col("_sunk") & ~over & stays
-    does = (
-        (over, ["tombstone"]),
-        (pl.col("_quarantined"), ["quarantine"]),
-        (behind, ["supersede", *_SAME]),
-        (sunk, ["demote"]),
-    )
+    does = ((over, ["tombstone"]), (pl.col("_quarantined"), ["quarantine"]),
+            (behind, ["supersede", *_SAME]), (sunk, ["demote"]))  # fmt: skip
     wrong = (effect.fill_null(False) & ~intent.is_in(names) for effect, names in does)
     return pl.any_horizontal(*wrong) | intent.is_null()
-
-
-def _refused_args() -> pl.Expr:
-    called = arguments(intent=pl.col("intent").fill_null("nothing"))
-    return pl.when(pl.col("why") == "guard.intent").then(called)
 
 
 def _rewritten(change: pl.DataFrame, policy: Policy) -> pl.DataFrame:
@@ -282,19 +265,12 @@ def _below_floor(
         live = counts.with_columns(held=held).group_by(group).agg(pl.sum("live"))
         away = pl.concat([away, every.filter(is_task())])
     away = away.group_by(group).len("away")
-    spare = (
-        pl.col("live").fill_null(0).cast(pl.Int64)
-        - pl.col("away").fill_null(0).cast(pl.Int64)
-        - pl.col("floor")
-    )
+    live_, gone = (pl.col(n).fill_null(0).cast(pl.Int64) for n in ("live", "away"))
+    spare = live_ - gone - pl.col("floor")
     return (
         lost.join(live, on=group, how="left").join(away, on=group, how="left")
         .sort("created_at", "id", nulls_last=True)
         .with_columns(nth=pl.int_range(1, pl.len() + 1).over(group), spare=spare.clip(0))
         .filter(pl.col("nth") > pl.col("spare"))
-        .select(
-            "id",
-            why=pl.lit("guard.floor"),
-            args=arguments(floor=pl.col("floor"), held=pl.col("held")),
-        )
+        .select("id", why=pl.lit("guard.floor"), args=arguments(floor=pl.col("floor"), held=pl.col("held")))
     )  # fmt: skip

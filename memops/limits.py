@@ -42,12 +42,9 @@ def excess(
         .sort("share", "scope", "kind", descending=[True, False, False])
     )  # fmt: skip
     names = ("touched", "all", "kind", "scope")
-    return said + [
-        _limit(
-            "share", row["past"], limits, limit=f"{limits.share:.0%}", **{n: row[n] for n in names}
-        )
-        for row in shares.to_dicts()
-    ]
+    share = {"limit": f"{limits.share:.0%}"}
+    told = ((row["past"], share | {n: row[n] for n in names}) for row in shares.to_dicts())
+    return said + [_limit("share", past, limits, **args) for past, args in told]
 
 
 def sizes(records: pl.DataFrame) -> pl.DataFrame:

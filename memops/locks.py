@@ -21,9 +21,8 @@ def hold(path: Path, timeout: float = 10.0) -> Iterator[None]:
     try:
         _acquire(handle, path, time.monotonic() + timeout)
         os.ftruncate(handle, 0)
-        os.pwrite(
-            handle, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0
-        )
+        held = json.dumps({"pid": os.getpid(), "host": socket.gethostname()})
+        os.pwrite(handle, held.encode(), 0)
         yield
     finally:
         os.close(handle)
@@ -48,9 +47,7 @@ def _acquire(handle: int, path: Path, deadline: float) -> None:
             return
         except BlockingIOError:
             if time.monotonic() > deadline:
-                holder = os.pread(handle, 200, 0).decode("utf-8", "replace")
-                raise Locked(
-                    f"another memops works on this store: {holder or path.name}",
-                    "wait for it to end, or give --lock-timeout SECONDS",
-                ) from None
+                holder = os.pread(handle, 200, 0).decode("utf-8", "replace") or path.name
+                hint = "wait for it to end, or give --lock-timeout SECONDS"
+                raise Locked(f"another memops works on this store: {holder}", hint) from None
             time.sleep(0.05)

@@ -134,11 +134,9 @@ def grades(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> p
     values = (
         _placed(_units(run, qrels)).group_by("query_id")
         .agg(m.value.cast(pl.Float64).fill_null(0.0).alias(m.name) for m in wanted)
-        .sort("query_id")
+        .sort("query_id").unpivot(index="query_id", variable_name="measure", value_name="value")
     )  # fmt: skip
-    return values.unpivot(index="query_id", variable_name="measure", value_name="value").cast(
-        GRADES
-    )
+    return values.cast(GRADES)
 
 
 def answerability(run: pl.DataFrame, queries: pl.DataFrame) -> dict[str, float]:
@@ -152,9 +150,7 @@ def answerability(run: pl.DataFrame, queries: pl.DataFrame) -> dict[str, float]:
     scored = queries.select("query_id", "answerable").join(best, on="query_id", how="left")
     scored = scored.with_columns(pl.col("score").fill_null(float("-inf")))
     ranks = scored["score"].rank("average").filter(scored["answerable"]).to_numpy()
-    yes, no = (
-        scored.filter(pl.col("answerable") == side)["score"].sort() for side in (True, False)
-    )
+    yes, no = (scored.filter(answerable=side)["score"].sort() for side in (True, False))
     # Mann and Whitney's U over the number of pairs.
     auroc = (ranks.sum() - len(yes) * (len(yes) + 1) / 2) / (len(yes) * len(no))
     threshold = float(yes[int((1 - _KEPT) * len(yes))])
@@ -164,9 +160,8 @@ def answerability(run: pl.DataFrame, queries: pl.DataFrame) -> dict[str, float]:
 
 def _placed(units: pl.DataFrame) -> pl.DataFrame:
     """Adds `nth` (a unit's place among those found) and `place` (its place in the ideal order)."""
-    ranked = _numbered(
-        units.sort("query_id", pl.when(_RELEVANT).then("rank"), nulls_last=True), "nth"
-    )
+    found = units.sort("query_id", pl.when(_RELEVANT).then("rank"), nulls_last=True)
+    ranked = _numbered(found, "nth")
     return _numbered(ranked.sort("query_id", "grade", descending=[False, True]), "place")
 
 

@@ -16,7 +16,7 @@ from memops.plan import EDITS, PUTS, nothing, outcome, put, squash
 from memops.schema import CHANGES, PLACE, RECORDS
 
 _HIDDEN = "overlay.hidden"
-_FIELDS = [name for name in RECORDS if name != "id"]
+_FIELDS = [name for name in RECORDS if name not in ("id", "origin", "extra", *PLACE)]
 _BLANK = "0" * 64
 _SUM = b"memops.sha256\x18\x40"  # the name of the digest in the file's footer, and its length
 
@@ -92,11 +92,7 @@ def _stamped(data: bytes) -> bytes:
 def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:
     """One edit a record with the columns in which the store falls short; empty ones are cleared."""
     both = expected.join(projected, on="id", how="inner", suffix=":store")
-    differs = {
-        n: pl.col(n).ne_missing(pl.col(f"{n}:store"))
-        for n in _FIELDS
-        if n not in ("origin", "extra", *PLACE)
-    }
+    differs = {n: pl.col(n).ne_missing(pl.col(f"{n}:store")) for n in _FIELDS}
     set_ = [pl.when(d).then(pl.col(n)).alias(n) for n, d in differs.items()]
     clears = pl.concat_list(
         pl.when(d & pl.col(n).is_null()).then(pl.lit(n)).otherwise(None) for n, d in differs.items()
@@ -108,8 +104,6 @@ def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:
     if rows.is_empty():
         return nothing()
     blank = {n: pl.lit(None, t).alias(n) for n, t in CHANGES.items() if n not in rows.columns}
-    whole = rows.with_columns(
-        *blank.values(),
-        clears=pl.when(pl.col("clears").list.len() > 0).then("clears").cast(CHANGES["clears"]),
-    ).with_columns(action=pl.lit("edit"))
+    some = pl.when(pl.col("clears").list.len() > 0).then("clears").cast(CHANGES["clears"])
+    whole = rows.with_columns(*blank.values(), clears=some).with_columns(action=pl.lit("edit"))
     return squash(whole.select(CHANGES.names()).cast(CHANGES))

@@ -106,11 +106,8 @@ def squash(plan: pl.DataFrame) -> pl.DataFrame:
         .filter(pl.col("replaced").is_null() | (pl.col("nth") > pl.col("replaced")))
     )
     whole = whole.select(CHANGES.names())
-    puts = _edited(
-        whole.filter(PUTS).sort("id"),
-        edits.sort("id"),
-        [*FIELDS, *(n for n in ABOUT if n != "clears")],
-    )
+    names = [*FIELDS, *(n for n in ABOUT if n != "clears")]
+    puts = _edited(whole.filter(PUTS).sort("id"), edits.sort("id"), names)
     rest = edits.join(whole, on="id", how="anti").select(CHANGES.names())
     return pl.concat([puts, rest, whole.filter(DELETES)]).sort("id")
 
@@ -199,10 +196,8 @@ def _squash_edits(edits: pl.DataFrame) -> pl.DataFrame:
         for name in FIELDS
     ]  # fmt: skip
     about = [pl.col(n).drop_nulls().last() for n in ("action", "risk")]
-    about += [
-        pl.col(n).sort_by(gravity(), maintain_order=True).last()
-        for n in ("intent", "rule", "code", "args")
-    ]
+    gravest = pl.col("intent", "rule", "code", "args").sort_by(gravity(), maintain_order=True)
+    about += [gravest.last()]
     about += [pl.col("unattended").fill_null(True).all(), pl.col("waits").drop_nulls().first()]
     lists = [pl.col(n).drop_nulls().last() for n in ("evidence", "derived_from")]
     merged = edits.group_by("id", maintain_order=True).agg(*about, *lists, *last, *cleared)
@@ -255,10 +250,9 @@ def _changes(
 ) -> pl.DataFrame:
     told = args if isinstance(args, pl.Expr) else arguments(**args)
     given = {"action": action, "intent": intent, "code": code, "args": told, "id": pl.col("id")}
-    row = {n: v if isinstance(v, pl.Expr) else _literal(n, v) for n, v in (given | fields).items()}
+    row = {
+        n: v if isinstance(v, pl.Expr) else pl.lit(v, CHANGES[n] if isinstance(v, list) else None)
+        for n, v in (given | fields).items()
+    }
     blank = {name: pl.lit(None, dtype) for name, dtype in CHANGES.items()}
     return records.select(**blank | row).cast(CHANGES)
-
-
-def _literal(name: str, value: Any) -> pl.Expr:
-    return pl.lit(value, CHANGES[name]) if isinstance(value, list) else pl.lit(value)

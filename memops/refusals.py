@@ -22,14 +22,9 @@ def refusals(changes: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """Return rule, id and digest of each change, in order; `records` are the night's snapshot."""
     named = pl.concat([changes["id"], changes["evidence"].explode().rename("id")]).unique()
     says = records.join(named.to_frame(), on="id", how="semi").select("id", says=_content())
-    rows = changes.select(
-        "id",
-        "rule",
-        "action",
-        *(pl.col(n).alias(f"to:{n}") for n in _GOES),
-        "evidence",
-        own=_content(),
-    ).with_row_index("nth")
+    goes = [pl.col(n).alias(f"to:{n}") for n in _GOES]
+    rows = changes.select("id", "rule", "action", *goes, "evidence", own=_content())
+    rows = rows.with_row_index("nth")
     cited = (
         rows.select("nth", id="evidence")
         .explode("id", empty_as_null=True)
@@ -40,12 +35,8 @@ def refusals(changes: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     )
     goes = [pl.when(EDITS).then(pl.col(f"to:{n}")) for n in _GOES]
     whole = rows.join(says, on="id", how="left").join(cited, on="nth", how="left").sort("nth")
-    parts = [
-        pl.col("action"),
-        pl.coalesce("says", pl.when(PUTS).then("own"), pl.lit("")),
-        pl.col("cited"),
-        *goes,
-    ]
+    says_ = pl.coalesce("says", pl.when(PUTS).then("own"), pl.lit(""))
+    parts = [pl.col("action"), says_, pl.col("cited"), *goes]
     text = pl.concat_str([p.fill_null("") for p in parts], separator="\x1c")
     keys = [digest(key)[:32] for key in whole.select(text).to_series()]
     return (

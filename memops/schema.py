@@ -209,9 +209,8 @@ def from_columns(columns: Mapping[str, Sequence[Any]], where: str = "records") -
     try:
         made = [pl.Series(name, values, RECORDS[name]) for name, values in columns.items()]
     except (TypeError, pl.exceptions.PolarsError):
-        named = [
-            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-        ]
+        rows = zip(*columns.values(), strict=True)
+        named = [dict(zip(columns, row, strict=True)) for row in rows]
         return from_rows(named, where)  # which names the value
     return conform(pl.DataFrame(made), where)
 
@@ -275,9 +274,8 @@ def _column(name: str, rows: Sequence[dict[str, Any]], where: str) -> pl.Series:
 
 
 def _check(out: pl.DataFrame, where: str) -> None:
-    words = {
-        "tier": TIERS, "kind": KINDS, "sensitivity": SENSITIVITIES, "form": FORMS, "role": ROLES,
-    }  # fmt: skip
+    words = {"tier": TIERS, "kind": KINDS, "sensitivity": SENSITIVITIES, "form": FORMS}
+    words["role"] = ROLES
     odd = {name: ~pl.col(name).is_in(known) for name, known in words.items()}
     id_ = pl.col("id")
     wrong = {"id": id_.is_null() | id_.is_duplicated(), **odd}
@@ -289,6 +287,5 @@ def _check(out: pl.DataFrame, where: str) -> None:
         twice = out["id"].filter(out["id"].is_duplicated()).min()
         raise Corrupt(f"{where}: id {twice!r} stands twice")
     name, at = next((n, out.filter(test)) for n, test in odd.items() if out.filter(test).height)
-    raise Corrupt(
-        f"{where}: record {at['id'][0]!r}: unknown {name} {at[name][0]!r}; known: {', '.join(words[name])}"
-    )
+    said = f"{where}: record {at['id'][0]!r}: unknown {name} {at[name][0]!r}"
+    raise Corrupt(f"{said}; known: {', '.join(words[name])}")

@@ -133,7 +133,8 @@ class Settings:
             return "\n".join([error.hint, *self.raising(error.limits)])
         if not isinstance(error, StoreNotFound) or not self.path:
             return self.by_name(error.hint)
-        where = {name: _place(store.address) for name, store in self.stores.items()}
+        paths = {name: store.address.partition(":")[2] for name, store in self.stores.items()}
+        where = {name: Path(path).expanduser().absolute() for name, path in paths.items()}
         gone = [n for n, path in where.items() if str(path) in error.message and _gone(path)]
         if not gone:
             return error.hint
@@ -235,18 +236,12 @@ def _simple(table: Mapping[str, Any]) -> dict[str, Any] | None:
     return {**table, "stores": {name: Configured(**row) for name, row in stores.items()}}
 
 
-def _place(address: str) -> Path:
-    return Path(address.partition(":")[2]).expanduser().absolute()
-
-
 def _gone(path: Path) -> bool:
     """Whether nothing stands there; what may not be looked at is not gone."""
     try:
         path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
     return False
 
 
@@ -281,19 +276,15 @@ def private(state: Path) -> Path:
     """
     if state.exists() and not state.is_dir():
         raise NoSpace(f"{state} is a file, and no state folder", "give --state DIR")
+    hint = "run as its owner, or give --state DIR"
     try:
         folders = [state, *(p for p in state.iterdir() if p.is_dir())] if state.is_dir() else []
         for folder in folders:
             seen = folder.lstat() if folder != state else folder.stat()
             if seen.st_uid != os.geteuid():
-                raise MemopsError(
-                    f"{folder} belongs to user {seen.st_uid}, not to you",
-                    "run as its owner, or give --state DIR",
-                )
+                raise MemopsError(f"{folder} belongs to user {seen.st_uid}, not to you", hint)
             if stat.S_IMODE(seen.st_mode) & 0o022 and not stat.S_ISLNK(seen.st_mode):
                 raise MemopsError(f"{folder} may be written by others", f"chmod go-w {folder}")
     except PermissionError as error:
-        raise MemopsError(
-            f"{state} may not be read", "run as its owner, or give --state DIR"
-        ) from error
+        raise MemopsError(f"{state} may not be read", hint) from error
     return state

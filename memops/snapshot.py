@@ -75,10 +75,8 @@ class Snapshot:
         return self._joined(ids)
 
     def _joined(self, ids: Collection[str] | None) -> pl.DataFrame:
-        kept = overlay.read(self.path / "overlay.parquet")
-        return overlay.joined(
-            open_store(self.address).load(self.path / "raw", ids), only(kept, ids)
-        )
+        kept = only(overlay.read(self.path / "overlay.parquet"), ids)
+        return overlay.joined(open_store(self.address).load(self.path / "raw", ids), kept)
 
 
 _read: dict[tuple[str, str], pl.DataFrame] = {}
@@ -200,10 +198,8 @@ def verify(snapshot: Snapshot) -> None:
     """Raise Corrupt, naming each file that is missing, changed or foreign."""
     there, said = contents(snapshot.path), snapshot.manifest["files"]
     wrong = [f"{name} is missing" for name in sorted(said.keys() - there.keys())]
-    wrong += [
-        f"{name} is not of this snapshot"
-        for name in sorted(there.keys() - said.keys() - {"manifest.json"})
-    ]
+    foreign = sorted(there.keys() - said.keys() - {"manifest.json"})
+    wrong += [f"{name} is not of this snapshot" for name in foreign]
     wrong += [
         f"{name} has changed"
         for name in tracked("checking files", sorted(said.keys() & there.keys()))
@@ -254,8 +250,4 @@ def lock_path(state: Path, identity: dict[str, str]) -> Path:
 def _link(before: Snapshot | None) -> dict[str, Any] | None:
     if before is None:
         return None
-    return {
-        "snapshot": before.id,
-        "sha256": before.seal,
-        "rows": rows_left(before.manifest),
-    }
+    return {"snapshot": before.id, "sha256": before.seal, "rows": rows_left(before.manifest)}

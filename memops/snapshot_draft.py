@@ -53,18 +53,15 @@ def export(records: pl.DataFrame, into: Path, policy: Policy, known: KnownSecret
 
 def described(records: pl.DataFrame, draft: Path, now: datetime) -> dict[str, Any]:
     """Return what a draft holds and since when; every file but the manifest is written."""
-    return {
-        "format": FORMAT,
-        "taken_at": now.astimezone(UTC).isoformat(),
-        "rows": records.height,
-        "live": records.filter(LIVE).height,
-        "counts": {
-            name: dict(records.filter(LIVE).group_by(name).len().sort(name).iter_rows())
-            for name in ("kind", "scope", "tier")
-        },
-        "versions": _versions(),
-        "files": _sealed(draft),
+    live = records.filter(LIVE)
+    counts = {
+        name: dict(live.group_by(name).len().sort(name).iter_rows())
+        for name in ("kind", "scope", "tier")
     }
+    return {
+        "format": FORMAT, "taken_at": now.astimezone(UTC).isoformat(), "rows": records.height,
+        "live": live.height, "counts": counts, "versions": _versions(), "files": _sealed(draft),
+    }  # fmt: skip
 
 
 def ended(draft: Path, stem: str, manifest: dict[str, Any]) -> Path:
@@ -96,10 +93,8 @@ def _versions() -> dict[str, str]:
     found = {"memops": memops.__version__, "python": platform.python_version()}
     found["sqlite"] = sqlite3.sqlite_version
     for name in _LIBRARIES:
-        try:
+        with contextlib.suppress(PackageNotFoundError):
             found[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return found
 
 
@@ -109,7 +104,8 @@ def _sealed(draft: Path) -> dict[str, dict[str, Any]]:
             path.chmod(0o700)
     sealed = {}
     for name, path in tracked("sealing files", sorted(contents(draft).items())):
-        files.sync_file(path)
+        path.chmod(0o600)
+        files.sync(path)
         sealed[name] = {"bytes": path.stat().st_size, "sha256": files.sha256(path)}
     return sealed
 

@@ -57,41 +57,29 @@ def make_plan(
 ) -> planfile.PlanFile:
     """Plan from a snapshot, and a model's answers if it was asked; write the plan's folder."""
     taken = snapshot.open_snapshot(Path(snapshot_path))
-    records = taken.records()
-    store = open_store(taken.address)
-    restored = written_again(records, taken.manifest["store"], settings.state, now)
+    records, identity = taken.records(), taken.manifest["store"]
+    store, policy, state = open_store(taken.address), settings.policy, settings.state
     said, waiting, reader = asking.read(Path(answers)) if answers else (None, frozenset[str](), {})
-    before = reviewing.remembered(settings.state, taken.manifest["store"])
-    models = local_models(settings.policy, settings.state, records)
-    identity = taken.manifest["store"]
-    changes, refused, asked, judged = _proposed(
-        records,
-        Context(
-            now=now,
-            policy=settings.policy,
-            store=store.kind,
-            unsigned=store.unsigned,
-            fresh=waiting,
-            told=said,
-            whole=transcripts.whole(records, taken.address) if extract_notes in rules else None,
-            restored=restored,
-            purged=purge_receipts.keepers(settings.state, records),
-            models=models,
-            remembered=Remembered(snapshot.readings_folder(settings.state, identity)),
-        ),
-        rules,
-        before,
-    )
+    models = local_models(policy, state, records)
+    ctx = Context(
+        now, policy, store.kind, waiting, said,
+        transcripts.whole(records, taken.address) if extract_notes in rules else None,
+        written_again(records, identity, state, now), purge_receipts.keepers(state, records),
+        unsigned=store.unsigned, models=models,
+        remembered=Remembered(snapshot.readings_folder(state, identity)),
+    )  # fmt: skip
+    before = reviewing.remembered(state, identity)
+    changes, refused, asked, judged = _proposed(records, ctx, rules, before)
+    del ctx
     given_back()
     judges = [models.recipes.get("judge", {}), reader]
-    changes = evidence.marked(changes, records, settings.policy, settings.state, identity, judges)
-    changes = alone(changes, records, settings.policy, store.unsigned)
+    changes = evidence.marked(changes, records, policy, state, identity, judges)
+    changes = alone(changes, records, policy, store.unsigned)
     names = [rule.__name__ for rule in rules]
     planned = planfile.Planned(
-        taken, records, changes, refused, settings.policy, now, names,
-        models=asked, judged=judged,
-    )  # fmt: skip
-    return planfile.save(settings.state, planned, clock())
+        taken, records, changes, refused, policy, now, names, models=asked, judged=judged
+    )
+    return planfile.save(state, planned, clock())
 
 
 def _proposed(
@@ -180,9 +168,18 @@ def apply_step(plan: str, settings: Settings, approve: bool) -> dict[str, Any]:
     except GuardRefused as error:
         said = {"code": error.code, "applied": 0, "stopped": error.message}
         return said | {"hint": settings.hint(error), "exceeds": error.limits}
-    keys = (
-        "run", "applied", "skipped", "waiting", "state", "wrong", "code", "error", "hint", "cause",
-    )  # fmt: skip
+    keys = [
+        "run",
+        "applied",
+        "skipped",
+        "waiting",
+        "state",
+        "wrong",
+        "code",
+        "error",
+        "hint",
+        "cause",
+    ]
     return {k: done[k] for k in keys if k in done}
 
 

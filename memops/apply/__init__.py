@@ -104,8 +104,10 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
         left = run.kept_back() if run.state == "rolled-back" else None
         if left is not None and not left:
             return summary(run, [])
-        if store.family == "documents" and run.state != "rolling-back":
-            _refuse_covered(run, state)
+        documents = store.family == "documents" and run.state != "rolling-back"
+        if documents and (over := standing_over(run, state)):
+            hint = f"take that back first: memops rollback {over.id}"
+            raise RollbackConflict(f"run {over.id} came after and changed the same files", hint)
         run.refuse_without_undo()
         with noting(run):
             run.journal.add({"state": "rolling-back"})
@@ -115,12 +117,6 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
             run.journal.add({"state": "rolled-back"})
             run.seal()
         return summary(run, written)
-
-
-def _refuse_covered(run: Run, state: Path) -> None:
-    if over := standing_over(run, state):
-        hint = f"take that back first: memops rollback {over.id}"
-        raise RollbackConflict(f"run {over.id} came after and changed the same files", hint)
 
 
 def take_back(
@@ -161,21 +157,12 @@ def _started(
         shutil.rmtree(dead)  # of a process that died before its run began
     n = 1 + max((int(p.name.rsplit("-", 1)[1]) for p in folders if p.exists()), default=0)
     run = Run(files.folder(state / "runs" / f"{plan.id}-{n}"))
-    overlay.write(
-        run.path / "overlay.parquet", overlay.read(overlay_path(state, plan.header["store"]))
-    )
-    header = {
-        "plan": plan.id,
-        "address": plan.header["address"],
-        "store": plan.header["store"],
-        "snapshot": plan.header["snapshot"],
-        "kept": chosen,
-        "approved": approve,
-        "authority": plan.header["authority"],
-        "started": clock.isoformat(),
-        "format": FORMAT,
-        "seal": None,
-    }
+    known = overlay.read(overlay_path(state, plan.header["store"]))
+    overlay.write(run.path / "overlay.parquet", known)
+    header = {n: plan.header[n] for n in ("address", "store", "snapshot", "authority")} | {
+        "plan": plan.id, "kept": chosen, "approved": approve, "started": clock.isoformat(),
+        "format": FORMAT, "seal": None,
+    }  # fmt: skip
     header["seal"] = seals.seal(state, "run", header)
     files.write(run.undo.path, b"")
     files.write_sealed(run.path / "run.json", header)
@@ -185,11 +172,9 @@ def _started(
 
 def _refuse(plan: planfile.PlanFile, over: list[Reason]) -> None:
     if over:
-        raise GuardRefused(
-            f"the plan goes beyond its limits: {'; '.join(b['reason'] for b in over)}",
-            f"next: memops review {plan.id}\nthen: memops apply {plan.id} --approve",
-            over,
-        )
+        said = f"the plan goes beyond its limits: {'; '.join(b['reason'] for b in over)}"
+        hint = f"next: memops review {plan.id}\nthen: memops apply {plan.id} --approve"
+        raise GuardRefused(said, hint, over)
 
 
 def beyond(plan: planfile.PlanFile, state: Path, clock: datetime) -> list[Reason]:
@@ -268,9 +253,8 @@ def _restore_overlay(
 def _held(store: Store, identity: dict[str, str], state: Path, timeout: float) -> Iterator[None]:
     """Hold the lock of a store that is the one, and whole."""
     if store.identity() != identity:
-        raise PlanRefused(
-            f"{store.address} is not the store that this plan was made for, or its schema changed"
-        )
+        what = "the store that this plan was made for, or its schema changed"
+        raise PlanRefused(f"{store.address} is not {what}")
     with locks.hold(lock_path(state, identity), timeout):
         restore_marker.refuse_half(state, identity)
         yield

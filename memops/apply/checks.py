@@ -38,9 +38,8 @@ class Checker:
         self.asked, self.approved = authority != "person", approved
         self.ends = successors(outcome(records, changes))
         self.new = outcome(records.clear(), changes.filter(PUTS))
-        self.records = pl.concat([self.new, records]).unique(
-            "id", keep="first", maintain_order=True
-        )
+        both = pl.concat([self.new, records])
+        self.records = both.unique("id", keep="first", maintain_order=True)
 
     def of(self, batch: pl.DataFrame) -> tuple[Check, frozenset[str]]:
         """Return the check of a batch, and the ids of the live records that it looks at."""
@@ -126,16 +125,9 @@ def held_back(
     mine = changes.filter(made) if run.header["approved"] else changes
     if mine.is_empty():
         return [], changes
-    since = datetime.fromisoformat(run.header["started"]) - timedelta(
-        minutes=policy.limits.fresh_minutes
-    )
-    recent = list(store.recent(since))
-    waits = (
-        pl.col("id").is_in(recent)
-        | pl.col("derived_from").list.eval(pl.element().is_in(recent)).list.any()
-    )
-    fresh = mine.filter(waits.fill_null(False))
-    why = "skip.fresh"
-    return [Written(i, "stale", why) for i in fresh["id"]], changes.join(
-        fresh.select("id"), on="id", how="anti"
-    )
+    grace = timedelta(minutes=policy.limits.fresh_minutes)
+    recent = list(store.recent(datetime.fromisoformat(run.header["started"]) - grace))
+    of_them = pl.col("derived_from").list.eval(pl.element().is_in(recent)).list.any()
+    fresh = mine.filter((pl.col("id").is_in(recent) | of_them).fill_null(False))
+    rest = changes.join(fresh.select("id"), on="id", how="anti")
+    return [Written(i, "stale", "skip.fresh") for i in fresh["id"]], rest

@@ -147,10 +147,8 @@ def _write_overlay(
 ) -> None:
     path = overlay_path(task.state, task.run.header["store"])
     after, moved = expected(task.records, changes, written)
-    ids = pl.Series(
-        "id", [w.id for w in written if w.state in ("applied", "already", "moved")], dtype=pl.String
-    )
-    kept = overlay.without(overlay.read(path), ids)
+    done = [w.id for w in written if w.state in ("applied", "already", "moved")]
+    kept = overlay.without(overlay.read(path), pl.Series("id", done, dtype=pl.String))
     merged = overlay.merged(kept, after, task.store.project(after), moved)
     overlay.write(path, masked_table(merged, policy.secrets))
 
@@ -203,9 +201,8 @@ class Batches:
 
     def _note(self, answers: list[Written], mine: dict[str, tuple[str, str]]) -> None:
         """Put answers in the journal, and how much undo there is by now."""
-        own = [
-            replace(w, state="applied") if w.state == "already" and w.id in self.begun else w
-            for w in answers
-        ]
+        mended = (w.state == "already" and w.id in self.begun for w in answers)
+        pairs = zip(answers, mended, strict=True)
+        own = [replace(w, state="applied") if did else w for w, did in pairs]
         said = {"batch": [vars(w) for w in own], "touched": touched(mine, own)}
         self.run.journal.add({**said, "images": self.images})

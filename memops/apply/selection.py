@@ -72,11 +72,9 @@ def refuse_replaced(plan: PlanFile, state: Path) -> None:
     """Raise PlanRefused where a newer plan of the same store proposes anew."""
     if newer := replaced_by(plan, state):
         again = f"plan again: memops plan {shlex.quote(plan.header['address'])}"
-        waits = left(load(newer, state), state)
-        raise PlanRefused(
-            f"plan {plan.id} waits no more: plan {newer} took its place",
-            f"review that one: memops review {newer}" if waits else again,
-        )
+        if left(load(newer, state), state):
+            again = f"review that one: memops review {newer}"
+        raise PlanRefused(f"plan {plan.id} waits no more: plan {newer} took its place", again)
 
 
 def _age(folder: Path) -> tuple[datetime, int]:
@@ -101,10 +99,8 @@ def carried(run: Run, plan: PlanFile, moved: dict[str, str]) -> pl.DataFrame:
     own = plan.changes[[seq - 1 for seq in run.header["kept"]]]
     if not moved:
         return own
-    lists = [
-        pl.col(name).list.eval(pl.element().replace(moved)) for name in ("evidence", "derived_from")
-    ]
-    return own.with_columns(pl.col("id", "superseded_by").replace(moved), *lists)
+    lists = pl.col("evidence", "derived_from").list.eval(pl.element().replace(moved))
+    return own.with_columns(pl.col("id", "superseded_by").replace(moved), lists)
 
 
 def base(
@@ -137,25 +133,16 @@ def nothing_to_do(plan: PlanFile, state: Path) -> dict[str, Any]:
 def summary(run: Run, written: list[Written]) -> dict[str, Any]:
     """Return what a command prints of a run: counts, and what was skipped and why."""
     passed = skipped(written)
-    return {
-        "run": run.id,
-        "plan": run.header["plan"],
-        "state": run.state,
-        "applied": sum(w.state == "applied" for w in written),
-        "already": sum(w.state == "already" for w in written),
-        "skipped": passed,
-        "wrong": run.wrong,
-        "path": str(run.path),
-    } | ended(run, bool(passed))
+    counts = {n: sum(w.state == n for w in written) for n in ("applied", "already")}
+    about = {"run": run.id, "plan": run.header["plan"], "state": run.state, **counts}
+    about |= {"skipped": passed, "wrong": run.wrong, "path": str(run.path)}
+    return about | ended(run, bool(passed))
 
 
 def skipped(written: Iterable[Written]) -> list[dict[str, Any]]:
     """Return the records that were passed over, and why."""
-    return [
-        {"id": w.id, "why": told(w.why), "state": w.state}
-        for w in written
-        if w.state in ("stale", "refused")
-    ]
+    passed = (w for w in written if w.state in ("stale", "refused"))
+    return [{"id": w.id, "why": told(w.why), "state": w.state} for w in passed]
 
 
 def ended(run: Run, passed: bool) -> dict[str, Any]:
@@ -163,10 +150,8 @@ def ended(run: Run, passed: bool) -> dict[str, Any]:
     if not (wrong := len(run.wrong)):
         return {"code": (25 if run.backwards else 3) if passed else 0}
     many = "1 record does" if wrong == 1 else f"{wrong} records do"
-    failed = ReadBackFailed(
-        f"run {run.id}: {many} not read as written",
-        f"look: memops records show {shlex.quote(run.header['address'])} {shlex.quote(run.wrong[0])}\n"
-        f"or take the run back: memops rollback {run.id}",
-    )
+    named = shlex.join([run.header["address"], run.wrong[0]])
+    hint = f"look: memops records show {named}\nor take the run back: memops rollback {run.id}"
+    failed = ReadBackFailed(f"run {run.id}: {many} not read as written", hint)
     cause = {"error": failed.message, "hint": failed.hint, "cause": type(failed).__name__}
     return {"code": failed.code, **cause}

@@ -208,7 +208,7 @@ def _ask(
         if key == "s":
             split = (item.rule, item.keeper)
         elif key == "u" and past:
-            reviewing.reopen(review, past.pop(), clock())
+            reviewing.keep(review, past.pop(), clock(), "open")
         elif key in ("k", "a"):
             past.append(reviewing.keep(review, seqs, clock()))
         elif key in ("r", "x"):

@@ -57,7 +57,9 @@ def audit(records: pl.DataFrame, ctx: Context, known: KnownSecrets = NONE) -> di
             [_proposed(records, ctx, redact_secrets), _in_headings(records, ctx, known)]
         ),
         "injections": lambda: _proposed(records, ctx, quarantine_injected),
-        "quarantined": lambda: _hidden(records),
+        "quarantined": lambda: records.filter(superseded_by=QUARANTINE).select(
+            "id", why=pl.lit("hidden until a person has looked")
+        ),
         "duplicates": lambda: _proposed(records, ctx, merge_exact, merge_contained, merge_near),
         "contradictions": lambda: _contradictions(records, ctx),
         "stale": lambda: _stale(records, ctx),
@@ -103,10 +105,8 @@ def _proposed(records: pl.DataFrame, ctx: Context, *rules: Rule) -> pl.DataFrame
 def _in_headings(records: pl.DataFrame, ctx: Context, known: KnownSecrets) -> pl.DataFrame:
     """The first record under each heading, label or comment with a secret, which no rule edits."""
     policy, texts = ctx.policy.secrets, pl.List(pl.String)
-    over = [
-        pl.col("extra").str.json_path_match(f"$.{name}").str.json_decode(texts) for name in AROUND
-    ]
-    over += [pl.col("subject").str.split(SUBJECT)]
+    around = (pl.col("extra").str.json_path_match(f"$.{name}") for name in AROUND)
+    over = [*(held.str.json_decode(texts) for held in around), pl.col("subject").str.split(SUBJECT)]
     rows = records.filter(placed())
     rows = rows.select("id", "origin", over=pl.concat_list(o.fill_null([]) for o in over))
     rows = rows.explode("over").with_columns(file=pl.col("origin").str.replace("#.*", ""))
@@ -116,11 +116,6 @@ def _in_headings(records: pl.DataFrame, ctx: Context, known: KnownSecrets) -> pl
     held = rows.filter(clean != rows["over"])
     why = pl.format("in a heading, label or comment over {}: edit it", "origin")
     return held.select("id", why=why)
-
-
-def _hidden(records: pl.DataFrame) -> pl.DataFrame:
-    waiting = records.filter(pl.col("superseded_by") == QUARANTINE)
-    return waiting.select("id", why=pl.lit("hidden until a person has looked"))
 
 
 def _contradictions(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -140,9 +135,8 @@ def _stale(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 
 def _orphans(records: pl.DataFrame) -> pl.DataFrame:
-    lost = records.filter(REPLACED).join(
-        records.select(superseded_by="id"), on="superseded_by", how="anti"
-    )
+    there = records.select(superseded_by="id")
+    lost = records.filter(REPLACED).join(there, on="superseded_by", how="anti")
     return lost.select("id", why=pl.lit("the record that replaced it is not there"))
 
 

@@ -90,8 +90,9 @@ def _copied(
     roots: Mapping[str, Path], sessions: Mapping[str, list[str]], into: Path
 ) -> tuple[list[str], int]:
     if not into.is_dir():
-        hint = "make it first, or name a XingheBot memory root"
-        raise StoreNotFound(f"{into} is no folder", hint)
+        raise StoreNotFound(
+            f"{into} is no folder", "make it first, or name a XingheBot memory root"
+        )
     files.root_of(into)
     copied, already = [], 0
     for node, paths in sessions.items():

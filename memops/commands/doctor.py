@@ -18,7 +18,7 @@ import memops
 from memops import overlay, snapshot
 from memops.errors import Corrupt
 from memops.policy import Policy
-from memops.schema import RETIRED
+from memops.schema import LIVE, RETIRED
 from memops.settings import Settings
 from memops.state.runs import runs
 from memops.state.sources import clock
@@ -34,25 +34,14 @@ def examine(
 ) -> dict[str, Any]:
     """Return {store, kind, versions, findings, worst, failed}, the worst first."""
     store = standing(inside(open_store(settings.store(name).address)))
-    findings = sorted(
-        _findings(store, settings, now or clock()),
-        key=lambda f: (-LEVELS.index(f.level), f.check, f.says),
-    )
+    found = _findings(store, settings, now or clock())
+    findings = sorted(found, key=lambda f: (-LEVELS.index(f.level), f.check, f.says))
     worst = findings[0].level if findings else None
     failed = bool(fail_on and worst and LEVELS.index(worst) >= LEVELS.index(fail_on))
-    return {
-        "store": store.address,
-        "kind": store.kind,
-        "versions": {
-            "memops": memops.__version__,
-            "python": platform.python_version(),
-            "sqlite": sqlite3.sqlite_version,
-            "polars": pl.__version__,
-        },
-        "findings": [asdict(f) for f in findings],
-        "worst": worst,
-        "failed": failed,
-    }
+    versions = {"memops": memops.__version__, "python": platform.python_version()}
+    versions |= {"sqlite": sqlite3.sqlite_version, "polars": pl.__version__}
+    about = {"store": store.address, "kind": store.kind, "versions": versions}
+    return about | {"findings": [*map(asdict, findings)], "worst": worst, "failed": failed}
 
 
 def missing(kind: str) -> list[str]:
@@ -82,9 +71,7 @@ def _findings(store: Store, settings: Settings, now: datetime) -> Iterator[Findi
 
 def of_links(records: pl.DataFrame) -> Iterator[Finding]:
     """Records that are superseded by one that is not there, and rings of supersession."""
-    links = records.filter(
-        pl.col("superseded_by").is_not_null() & ~pl.col("superseded_by").is_in(_MARKS)
-    )
+    links = records.filter(~LIVE & ~pl.col("superseded_by").is_in(_MARKS))
     links = links.select("id", to="superseded_by")
     lost = links.join(records.select(to="id"), on="to", how="anti").height
     if lost:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +79,8 @@ def change_record(asked: Asked, id: str, fields: dict[str, Any]) -> dict[str, An
         return edit(row, intent, "person.changed", told, evidence=[], risk="low", **changed)
 
     said = carried_out("edit", asked, make)
-    return (
-        said if wanted == fields else said | {"note": "the store keeps it so, not as it was given"}
-    )
+    note = {"note": "the store keeps it so, not as it was given"}
+    return said if wanted == fields else said | note
 
 
 def pin_records(asked: Asked, ids: Sequence[str], pinned: bool = True) -> dict[str, Any]:
@@ -94,9 +94,8 @@ def pin_records(asked: Asked, ids: Sequence[str], pinned: bool = True) -> dict[s
     return carried_out(verb, asked, make)
 
 
-def unpin_records(asked: Asked, ids: Sequence[str]) -> dict[str, Any]:
-    """Unpin records, so that the rules treat them as any other."""
-    return pin_records(asked, ids, pinned=False)
+unpin_records = partial(pin_records, pinned=False)
+"""Unpins records, so that the rules treat them as any other."""
 
 
 def forget_records(
@@ -167,10 +166,8 @@ def carried_out(rule: str, asked: Asked, make: Make) -> dict[str, Any]:
     changes = make(records, at).with_columns(rule=pl.lit(rule)).sort("id")
     if changes.is_empty():
         return {"plan": None, "ops": 0, "ids": [], "applied": 0, "skipped": [], "tonight": []}
-    planned = planfile.Planned(
-        taken, records, changes, nothing(), settings.policy, at, [rule], "person"
-    )
-    made = planfile.save(settings.state, planned, clock())
+    of = (taken, records, changes, nothing(), settings.policy, at, [rule], "person")
+    made = planfile.save(settings.state, planfile.Planned(*of), clock())
     said: dict[str, Any] = {"plan": made.id, "path": str(made.path), "ops": changes.height}
     said |= {"ids": changes["id"].to_list(), "applied": 0, "skipped": []}
     first = range(1, min(changes.height, _ECHOED) + 1)
@@ -214,7 +211,6 @@ def _check(fields: dict[str, Any], settings: Settings) -> None:
         raise MemopsError("a record without text says nothing", "use `memops records forget`")
     kinds = found(pl.Series([text or ""]), settings.policy.secrets)["kind"].unique().sort()
     if kinds.len():
-        raise MemopsError(
-            f"the new text holds a secret: {', '.join(kinds)}; nothing was changed",
-            "keep it out of memory; if it is none, name it in policy secrets.allow",
-        )
+        hint = "keep it out of memory; if it is none, name it in policy secrets.allow"
+        said = f"the new text holds a secret: {', '.join(kinds)}; nothing was changed"
+        raise MemopsError(said, hint)

@@ -43,9 +43,8 @@ def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
             id = numbered[0] if numbered else meant(mine, [id], "the plan")[0]
     lines = [line for line in every if line["id"] == id]
     if not lines:
-        raise MemopsError(
-            f"plan {found.id} does not change {id!r}", f"list its changes: memops review {found.id}"
-        )
+        hint = f"list its changes: memops review {found.id}"
+        raise MemopsError(f"plan {found.id} does not change {id!r}", hint)
     texts = masked_texts(without_secrets(records, found.changes), settings.policy.secrets)
     month = pl.coalesce("valid_from", "created_at").dt.strftime("%Y-%m")
     dated = dict(records.select("id", month).iter_rows())
@@ -100,11 +99,7 @@ def samples(plan: str, settings: Settings) -> dict[str, list[dict[str, str]]]:
 
 
 def _compared(
-    line: dict[str, Any],
-    id: str,
-    others: Sequence[str],
-    texts: dict[str, str],
-    dated: dict[str, str | None],
+    line: dict[str, Any], id: str, others: list[str], texts: dict[str, str], dated: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """What is read in the record and in each that it steps back behind, and the sentence."""
     from memops.judge.explain import explained
@@ -204,11 +199,9 @@ def ruled(settings: Settings, store: str | None = None) -> list[dict[str, Any]]:
     stands = known.with_columns(pl.col("lower").round(4))
     return [
         {
-            "rule": rule.__name__,
-            "nightly": rule in RULES,
-            "migrate": rule in MIGRATION,
+            "rule": rule.__name__, "nightly": rule in RULES, "migrate": rule in MIGRATION,
             "about": (rule.__doc__ or "").strip().split("\n")[0],
-            "stands": stands.filter(pl.col("rule") == rule.__name__).drop("rule").to_dicts(),
+            "stands": stands.filter(rule=rule.__name__).drop("rule").to_dicts(),
         }
         for rule in dict.fromkeys((*MIGRATION, *RULES))
-    ]
+    ]  # fmt: skip

@@ -249,12 +249,9 @@ def _graph_nodes(entry: Any) -> Iterator[Any]:
 
 
 def _is_entity(node: Any) -> bool:
-    return (
-        isinstance(node, Mapping)
-        and isinstance(node.get("name"), str)
-        and isinstance(node.get("entityType"), str)
-        and isinstance(node.get("observations"), list)
-    )
+    if not isinstance(node, Mapping) or not isinstance(node.get("observations"), list):
+        return False
+    return all(isinstance(node.get(name), str) for name in ("name", "entityType"))
 
 
 def _observed(entity: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

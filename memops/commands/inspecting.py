@@ -1,6 +1,7 @@
 """Inspecting: what a store holds and what is known of one record; read-only, secrets masked."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -113,19 +114,13 @@ def known_of(name: str, id: str, settings: Settings, now: datetime | None = None
     plan, refused = propose(records, Context(now=at, policy=policy), HYGIENE)
     own, kept = (table.filter(pl.col("id") == id) for table in (plan, refused))
     tonight, held = (t.select("rule", sentences(t)).to_dicts() for t in (own, kept))
+    back = f"memops records recover {name} {id}" if gone or masked["superseded_by"] else None
     return {
-        "store": address,
-        "record": masked,
-        "lineage": _lineage(records, id, policy),
-        "history": past,
-        "score": scored(row, at, policy),
-        "why": _why(masked, past, gone),
-        "back": f"memops records recover {name} {id}" if gone or masked["superseded_by"] else None,
-        "fades": fading(row, at, policy),
+        "store": address, "record": masked, "lineage": _lineage(records, id, policy),
+        "history": past, "score": scored(row, at, policy), "why": _why(masked, past, gone),
+        "back": back, "fades": fading(row, at, policy), "tonight": tonight, "held_tonight": held,
         "goes": _GONE if gone else going(row, at, policy),
-        "tonight": tonight,
-        "held_tonight": held,
-    }
+    }  # fmt: skip
 
 
 def history_of(state: Path, identity: dict[str, str], id: str) -> list[dict[str, Any]]:
@@ -137,31 +132,23 @@ def history_of(state: Path, identity: dict[str, str], id: str) -> list[dict[str,
         answers = run.answers()
         names |= {w["id"] for w in answers if w["new_id"] in names}
         states = {w["id"]: w["state"] for w in answers}
-        try:
-            plan = planfile.load(run.header["plan"], state)
-        except MemopsError:
-            continue
         when = {"at": run.header["started"], "run": run.id}
-        events += [
-            {**when, **change, "became": _became(run.state, states.get(own))}
-            for own, change in _touching(plan, names)
-        ]
+        with suppress(MemopsError):
+            touching = _touching(planfile.load(run.header["plan"], state), names)
+            told = ((change, _became(run.state, states.get(own))) for own, change in touching)
+            events += [{**when, **change, "became": became} for change, became in told]
     return events[::-1]
 
 
 def scored(row: pl.DataFrame, now: datetime, policy: Policy) -> dict[str, Any]:
     """Return a record's relevance with its parts: each part times its weight, summed."""
     decay = policy.decay
-    weight = pl.col("importance").fill_nan(0.0).fill_null(0.0).clip(0.0, 1.0)
     parts = row.select(
-        age_days=age_days(now, decay.clock),
-        half_life_days=half_life(decay),
-        recency=recency(now, decay),
-        frequency=frequency(),
-        importance=weight,
-        relevance=relevance(now, decay),
-        ranked=relevance(now, decay, floored=True),
-    ).to_dicts()[0]
+        age_days=age_days(now, decay.clock), half_life_days=half_life(decay),
+        recency=recency(now, decay), frequency=frequency(),
+        importance=pl.col("importance").fill_nan(0.0).fill_null(0.0).clip(0.0, 1.0),
+        relevance=relevance(now, decay), ranked=relevance(now, decay, floored=True),
+    ).to_dicts()[0]  # fmt: skip
     weights = {name: getattr(decay, name) for name in ("recency", "frequency", "importance")}
     return {"model": decay.model, "clock": decay.clock, **parts, "weights": weights}
 

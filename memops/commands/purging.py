@@ -33,11 +33,7 @@ from memops.stores import Store, open_store
 
 
 def purge(
-    name: str,
-    ids: Sequence[str],
-    settings: Settings,
-    dry_run: bool = False,
-    absorbed: bool = False,
+    name: str, ids: Sequence[str], settings: Settings, dry_run: bool = False, absorbed: bool = False
 ) -> dict[str, Any]:
     """Forget records of a store, or count what would go; with `absorbed` what they stood for, too.
 
@@ -106,14 +102,10 @@ def _purged(
     if not dry or begun.is_empty():
         purge_files.end(state, own)
     return {
-        "removed": here,
-        "places": {place: n for place, n in places.items() if n},
-        "same_text": terms.saying(records)["id"].sort().to_list(),
-        "absorbed": sorted(behind),
-        "elsewhere": elsewhere,
-        "snapshot": None,
-        "dry_run": dry,
-    }
+        "removed": here, "places": {place: n for place, n in places.items() if n},
+        "same_text": terms.saying(records)["id"].sort().to_list(), "absorbed": sorted(behind),
+        "elsewhere": elsewhere, "snapshot": None, "dry_run": dry,
+    }  # fmt: skip
 
 
 def _meant(state: Path, own: str, asked: _Asked, every: pl.DataFrame, begun: set[str]) -> set[str]:
@@ -132,12 +124,10 @@ def _meant(state: Path, own: str, asked: _Asked, every: pl.DataFrame, begun: set
 
 def _behind(names: set[str], every: pl.DataFrame) -> set[str]:
     """The ids of what was merged into records or replaced by them, and by those in turn."""
-    links, found = every.select("id", "superseded_by").drop_nulls(), set[str]()
-    while more := {*links.filter(pl.col("superseded_by").is_in(sorted(names | found)))["id"]} - (
-        names | found
-    ):
-        found |= more
-    return found
+    links, met = every.select("id", "superseded_by").drop_nulls(), set(names)
+    while more := {*links.filter(pl.col("superseded_by").is_in(sorted(met)))["id"]} - met:
+        met |= more
+    return met - names
 
 
 def _past(state: Path, own: str, names: set[str], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:

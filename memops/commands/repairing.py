@@ -20,13 +20,11 @@ from memops.stores import Store, inside, open_store, part, standing
 from memops.stores.clawseed import Clawseed
 from memops.stores.findings import Repair
 
+Now = datetime | None
+
 
 def repair(
-    name: str,
-    checks: Sequence[str],
-    settings: Settings,
-    approve: bool = False,
-    now: datetime | None = None,
+    name: str, checks: Sequence[str], settings: Settings, approve: bool = False, now: Now = None
 ) -> dict[str, Any]:
     """Plan the repair of what these checks found, and carry it out when it is approved.
 
@@ -62,19 +60,14 @@ def taken_back(name: str, state: Path) -> dict[str, Any] | None:
         raise MemopsError(f"{path} holds too little to undo it", f"memops restore {name}")
     with locks.hold(snapshot.lock_path(state, store.identity())):
         written = part(store.kind, "repair").take_back(store, said["rows"])
-    return {
-        "run": name,
-        "plan": None,
-        "state": "rolled-back",
-        "applied": sum(w.state == "applied" for w in written),
-        "already": sum(w.state == "already" for w in written),
-        "skipped": [vars(w) | {"why": told(w.why)} for w in written if w.state == "stale"],
-        "path": str(path),
-    }
+    counts = {n: sum(w.state == n for w in written) for n in ("applied", "already")}
+    skipped = [vars(w) | {"why": told(w.why)} for w in written if w.state == "stale"]
+    about = {"run": name, "plan": None, "state": "rolled-back", **counts}
+    return about | {"skipped": skipped, "path": str(path)}
 
 
 def embed(
-    name: str, model: str, settings: Settings, approve: bool = False, now: datetime | None = None
+    name: str, model: str, settings: Settings, approve: bool = False, now: Now = None
 ) -> dict[str, Any]:
     """Give clawseed's rows without a vector theirs, by the model that made those of the others."""
     from memops.models.encode import open_encoder
@@ -92,9 +85,7 @@ def embed(
         return said | {"filled": vectors.fill(store.path, rows, encoder), "before": taken.id}
 
 
-def view(
-    name: str, settings: Settings, write: bool = False, now: datetime | None = None
-) -> dict[str, Any]:
+def view(name: str, settings: Settings, write: bool = False, now: Now = None) -> dict[str, Any]:
     """Return {text, entries, path} of the MEMORY_SNAPSHOT.md for a clawseed store; write it."""
     from memops.stores.clawseed import view as clawseed_view
 
@@ -119,7 +110,7 @@ def _clawseed(name: str, settings: Settings) -> Clawseed:
     return store
 
 
-def _before(store: Store, settings: Settings, now: datetime | None, stem: str) -> snapshot.Snapshot:
+def _before(store: Store, settings: Settings, now: Now, stem: str) -> snapshot.Snapshot:
     at, policy = now or clock(), settings.policy
     return snapshot.take(store, settings.state, at, policy, accept_shrink=True, stem=stem)
 

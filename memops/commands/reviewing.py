@@ -134,16 +134,6 @@ def accept(review: Review, seqs: Sequence[int], clock: datetime) -> dict[str, An
     return applying.apply(plan, review.state, clock, True, named=chosen)
 
 
-def keep(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
-    """Leave changes in the plan; one that was refused comes back and is forgotten as such."""
-    return _taken_back(review, seqs, clock, "keep")
-
-
-def reopen(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
-    """Take decisions back: the changes are in the plan, and nobody has decided on them."""
-    return _taken_back(review, seqs, clock, "open")
-
-
 def remembered(state: Path, identity: dict[str, str]) -> pl.DataFrame:
     """Return what of a store people refused and did not take back, and what it could not take."""
     standing = {
@@ -168,15 +158,10 @@ def counted(review: Review) -> dict[str, Any]:
     """Return how far a review is."""
     left, every = len(review.standing), review.plan.changes.height
     return {
-        "plan": review.plan.id,
-        "changes": every,
-        "left": left,
-        "rejected": every - left,
-        "undecided": len(review.undecided),
-        "to_carry_out": len(review.to_come()),
-        "kept": len(review.kept),
-        "replaced_by": selection.replaced_by(review.plan, review.state),
-    }
+        "plan": review.plan.id, "changes": every, "left": left, "rejected": every - left,
+        "undecided": len(review.undecided), "to_carry_out": len(review.to_come()),
+        "kept": len(review.kept), "replaced_by": selection.replaced_by(review.plan, review.state),
+    }  # fmt: skip
 
 
 def opened(plan: planfile.PlanFile, state: Path) -> Review:
@@ -194,7 +179,8 @@ def with_what_hangs(review: Review, seqs: Iterable[int]) -> list[int]:
     return [int(nth) + 1 for nth in hanging(review.plan.changes, review.records, nths)]
 
 
-def _taken_back(review: Review, seqs: Sequence[int], clock: datetime, decision: str) -> list[int]:
+def keep(review: Review, seqs: Sequence[int], clock: datetime, decision: str = "keep") -> list[int]:
+    """Leave changes in the plan, one that was refused, too; `open`, nobody has decided on them."""
     refuse_unknown(review, seqs)
     back = sorted(set(seqs) - review.standing)
     if back:
@@ -264,7 +250,5 @@ def _to_come(review: Review, seqs: Sequence[int]) -> None:
     """Raise PlanRefused for a change that a run has carried out."""
     for run in selection.standing(review.plan, review.state):
         if done := sorted(set(seqs) & set(run.header["kept"])):
-            raise PlanRefused(
-                f"run {run.id} has carried out change {done[0]} of plan {review.plan.id}",
-                f"take it back: memops rollback {run.id} --only {done[0]}",
-            )
+            said = f"run {run.id} has carried out change {done[0]} of plan {review.plan.id}"
+            raise PlanRefused(said, f"take it back: memops rollback {run.id} --only {done[0]}")

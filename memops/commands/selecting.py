@@ -71,9 +71,8 @@ def _one(records: pl.DataFrame, name: str, store: str, then: str) -> str:
         return str(found[0])
     if len(found) > 1:
         some = ", ".join(map(repr, found[:4])) + (" ..." if len(found) > 4 else "")
-        raise MemopsError(
-            f"{store}: {name!r} names {len(found)} records{then}", f"say which: {some}"
-        )
+        said = f"{store}: {name!r} names {len(found)} records{then}"
+        raise MemopsError(said, f"say which: {some}")
     listed = f"list them with `memops records inspect {store}`"
     hint = did_you_mean(name, [*ids, *keys.drop_nulls()], listed)
     raise MemopsError(f"{store}: no record {name!r}{then}", hint)

@@ -55,12 +55,8 @@ def simulated(records: pl.DataFrame, policy: Policy, now: datetime, days: int) -
         held = standing(records, policy.floors).drop("floor")
         live = groups.join(held, on=["scope", "kind"], how="left")
         kinds.append(live.with_columns(pl.col("live").fill_null(0), week=pl.lit(week)))
-    return Course(
-        start,
-        pl.DataFrame(rows),
-        pl.concat(kinds).select("week", "scope", "kind", "live", "floor"),
-        records,
-    )
+    every = pl.concat(kinds).select("week", "scope", "kind", "live", "floor")
+    return Course(start, pl.DataFrame(rows), every, records)
 
 
 def compared(
@@ -90,11 +86,9 @@ def summed(course: Course) -> dict[str, Any]:
     kinds = start.join(least, on=key).join(end, on=key).sort(key)
     kinds = kinds.select(*key, "start", "least", "end", "floor")
     totals = {name: int(course.weeks[name].sum()) for name in MOVES if name != "held"}
-    return totals | {
-        "held": int(course.weeks["held"].max() or 0),  # type: ignore[arg-type]
-        "live": int(course.weeks["live"][-1]),
-        "kinds": kinds.to_dicts(),
-    }
+    held = int(course.weeks["held"].max() or 0)  # type: ignore[arg-type]
+    live = int(course.weeks["live"][-1])
+    return totals | {"held": held, "live": live, "kinds": kinds.to_dicts()}
 
 
 def _differing(base: Policy, policies: dict[str, Policy]) -> list[dict[str, Any]]:

@@ -111,10 +111,8 @@ def _fitting(found: snapshot.Snapshot, address: str) -> Store:
     """Return the store at an address; raises MemopsError for one of another kind than the copy."""
     store, kind = open_store(address), found.manifest["store"]["kind"]
     if store.kind != kind:
-        raise MemopsError(
-            f"{found.id} is of a {kind} store, and {address} of kind {store.kind}",
-            f"give {kind}:PATH; nothing was changed",
-        )
+        said = f"{found.id} is of a {kind} store, and {address} of kind {store.kind}"
+        raise MemopsError(said, f"give {kind}:PATH; nothing was changed")
     return store
 
 
@@ -132,9 +130,6 @@ def compare(a: str, b: str, settings: Settings) -> dict[str, Any]:
     new = plan.join(before.select("id"), on="id", how="anti")
     changed = plan.filter(pl.col("action") == "put").join(new.select("id"), on="id", how="anti")
     gone = plan.filter(pl.col("action") == "delete")
-    return {
-        "added": sorted(new["id"]),
-        "changed": sorted(changed["id"]),
-        "removed": sorted(gone["id"]),
-        "rows": [before.height, after.height],
-    }
+    tables = {"added": new, "changed": changed, "removed": gone}
+    ids = {name: sorted(table["id"]) for name, table in tables.items()}
+    return {**ids, "rows": [before.height, after.height]}

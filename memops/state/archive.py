@@ -20,13 +20,8 @@ from memops.stores.formats import json_line, parsed
 
 
 def keep(
-    state: Path,
-    identity: dict[str, str],
-    run: str,
-    gone: pl.DataFrame,
-    policy: Policy,
-    now: datetime,
-) -> None:
+    state: Path, identity: dict[str, str], run: str, gone: pl.DataFrame, policy: Policy, now: datetime
+) -> None:  # fmt: skip
     """Write what a run deleted, the same file each time, and drop what was kept for too long."""
     folder = _folder(state, identity)
     since = (now - timedelta(days=policy.retention.archive_days)).timestamp()
@@ -34,18 +29,15 @@ def keep(
         if path.stat().st_mtime < since:
             path.unlink()
     if gone.height:
-        files.write(
-            files.folder(folder) / f"{run}.jsonl", _lines(masked_table(gone, policy.secrets))
-        )
+        lines = _lines(masked_table(gone, policy.secrets))
+        files.write(files.folder(folder) / f"{run}.jsonl", lines)
 
 
 def read(state: Path, identity: dict[str, str]) -> pl.DataFrame:
     """Return the archived records; of one that was archived twice, as it was the last time."""
     paths = _folder(state, identity).glob("*.jsonl")
-    found = [
-        parsed(path.read_bytes(), str(path))
-        for path in sorted(paths, key=lambda p: (p.stat().st_mtime_ns, p.name))
-    ]
+    latest_last = sorted(paths, key=lambda p: (p.stat().st_mtime_ns, p.name))
+    found = [parsed(path.read_bytes(), str(path)) for path in latest_last]
     if not found:
         return empty()
     return conform(pl.concat(found, how="diagonal").unique("id", keep="last"), "the archive")

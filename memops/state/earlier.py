@@ -70,8 +70,7 @@ def written_again(
         header = run.header
         if store_id(header["store"]) == store_id(store) and run.state != "rolled-back":
             at = datetime.fromisoformat(header["started"])
-            touched |= {
-                w["new_id"] or w["id"]: at for w in run.answers() if w["state"] == "applied"
-            }
+            own = (w for w in run.answers() if w["state"] == "applied")
+            touched |= {w["new_id"] or w["id"]: at for w in own}
     rows = hidden.select("id", "updated_at").iter_rows()
     return frozenset(id_ for id_, at in rows if id_ in touched and at > touched[id_])

@@ -55,16 +55,11 @@ def answered(state: Path, identity: Mapping[str, str]) -> pl.DataFrame:
     """
     last = {(e["rule"], e["id"], e["digest"]): e for e in answers(state, identity).entries()}
     kind = family(identity["kind"])
+    said = (e for e in last.values() if (e["refused"] or e["accepted"]) and "why" not in e)
     rows = [
-        {
-            **{name: entry[name] for name in autonomy.SHAPE},
-            "family": kind,
-            "right": int(entry["accepted"]),
-            "harmless": 0,
-            "harmful": int(entry["refused"]),
-        }
-        for entry in last.values()
-        if (entry["refused"] or entry["accepted"]) and "why" not in entry
+        {name: e[name] for name in autonomy.SHAPE}
+        | {"family": kind, "right": int(e["accepted"]), "harmless": 0, "harmful": int(e["refused"])}
+        for e in said
     ]
     return pl.DataFrame(rows, schema=autonomy.EVIDENCE)
 

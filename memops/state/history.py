@@ -16,20 +16,13 @@ from memops.settings import Settings
 
 NIGHTS = pl.Schema(
     {
-        "store": pl.String(),
-        "place": pl.String(),
-        "at": INSTANT,
-        "rows": pl.Int64(),
-        "live": pl.Int64(),
-        "ops": pl.Int64(),
-        "applied": pl.Int64(),
-        "skipped": pl.Int64(),
-        "verdict": pl.String(),
-        "code": pl.Int64(),
+        "store": pl.String(), "place": pl.String(), "at": INSTANT,
+        **dict.fromkeys(("rows", "live", "ops", "applied", "skipped"), pl.Int64()),
+        "verdict": pl.String(), "code": pl.Int64(),
         "recall": pl.List(pl.Struct({"measure": pl.String(), "value": pl.Float64()})),
         "seconds": pl.Float64(),
     }
-)
+)  # fmt: skip
 
 _COURSES = {"live records": "live", "planned changes": "ops", "changed records": "applied"}
 _BLOCKS = "▁▂▃▄▅▆▇█"
@@ -66,10 +59,8 @@ def of(settings: Settings, store: str | None = None) -> pl.DataFrame:
     by its name.
     """
     table = nights(settings.state)
-    known = (
-        table.drop_nulls("place").sort("at", "store").group_by("place").agg(pl.col("store").last())
-    )
-    names = dict(known.iter_rows()) | settings.places
+    known = table.drop_nulls("place").sort("at", "store").group_by("place")
+    names = dict(known.agg(pl.col("store").last()).iter_rows()) | settings.places
     named = table.with_columns(
         store=pl.col("place").replace_strict(names, default=None).fill_null(pl.col("store"))
     ).sort("store", maintain_order=True)
@@ -84,9 +75,9 @@ def trend(table: pl.DataFrame) -> list[dict[str, Any]]:
     table = table.sort("store", "at")
     days = (pl.col("at") - pl.col("at").shift().over("store")).dt.total_seconds() / 86_400
     rows = table.with_columns(days_since=days.round(2)).to_dicts()
-    return [
-        row | {"recall": {r["measure"]: r["value"] for r in row["recall"] or []}} for row in rows
-    ]
+    for row in rows:
+        row["recall"] = {r["measure"]: r["value"] for r in row["recall"] or []}
+    return rows
 
 
 def missed(days_since: float | None) -> int:
@@ -104,9 +95,8 @@ def daily(table: pl.DataFrame, column: str) -> pl.DataFrame:
     known = table.sort("at").select(day=pl.col("at").dt.date(), value=value).drop_nulls()
     if known.is_empty():
         return known
-    days = table.select(
-        day=pl.date_range(pl.col("at").dt.date().min(), pl.col("at").dt.date().max())
-    )
+    day = pl.col("at").dt.date()
+    days = table.select(day=pl.date_range(day.min(), day.max()))
     last = known.group_by("day").agg(pl.col("value").last())
     return days.join(last, on="day", how="left").sort("day")
 
@@ -120,7 +110,7 @@ def lines(table: pl.DataFrame) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
-            "points": [{"day": f"{day:%Y-%m-%d}", "value": v} for day, v in part.iter_rows()],
+            "points": part.with_columns(pl.col("day").dt.strftime("%Y-%m-%d")).to_dicts(),
         }
         for name, part in known.items()
         if part["value"].count()
@@ -158,20 +148,13 @@ def _row(night: Mapping[str, Any]) -> dict[str, Any]:
     rows, timings = night.get("rows") or {}, night.get("timings") or []
     nothing = 0 if night.get("ops") == 0 else None
     skipped = night.get("skipped")
-    return {
-        "store": night["store"],
-        "place": night.get("place"),
-        "at": instant(night["now"]),
-        "rows": rows.get("after"),
-        "live": rows.get("live_after"),
-        "ops": night.get("ops"),
-        "applied": night.get("applied", nothing),
+    known = {name: night.get(name) for name in ("store", "place", "ops", "verdict", "code")}
+    return known | {
+        "at": instant(night["now"]), "rows": rows.get("after"), "live": rows.get("live_after"),
+        "applied": night.get("applied", nothing), "recall": _recall(night),
         "skipped": nothing if skipped is None else len(skipped),
-        "verdict": night.get("verdict"),
-        "code": night.get("code"),
-        "recall": _recall(night),
         "seconds": sum(t["seconds"] for t in timings) if timings else None,
-    }
+    }  # fmt: skip
 
 
 def _measured(name: str) -> pl.Expr:

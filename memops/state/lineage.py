@@ -32,10 +32,8 @@ def superseded(table: pl.DataFrame) -> pl.DataFrame:
 
 def descendants(ids: pl.Series, edges: pl.DataFrame) -> pl.DataFrame:
     """Return (id, doc_id): every id with itself and all that came of it."""
-    reached = pl.DataFrame(
-        {"id": ids, "doc_id": ids}, schema={"id": pl.String, "doc_id": pl.String}
-    )
-    newest = reached
+    schema = {"id": pl.String, "doc_id": pl.String}
+    newest = reached = pl.DataFrame({"id": ids, "doc_id": ids}, schema)
     for _ in range(_GENERATIONS):
         newest = (
             newest.join(edges, left_on="doc_id", right_on="old", how="inner")

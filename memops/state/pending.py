@@ -68,12 +68,10 @@ def rejected(plan: Path) -> set[int]:
 
 def unfinished(state: Path, identity: dict[str, str] | None = None) -> list[Run]:
     """Return the runs, of one store or of all, that neither ended nor were taken back; oldest first."""
-    open_runs = [
-        run
-        for run in (Run(p.parent) for p in (state / "runs").glob("*/run.json"))
-        if not _ended(run) and (identity is None or run.header["store"] == identity)
-    ]
-    return sorted(open_runs, key=lambda run: (run.header["started"], run.id))
+    every = (Run(path.parent) for path in (state / "runs").glob("*/run.json"))
+    cut = (run for run in every if not _ended(run))
+    own = (run for run in cut if identity is None or run.header["store"] == identity)
+    return sorted(own, key=lambda run: (run.header["started"], run.id))
 
 
 def failed(state: Path) -> list[Run]:

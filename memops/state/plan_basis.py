@@ -4,14 +4,13 @@ A plan keeps its digest, so that whoever carries the plan out need read and hash
 snapshot than that, however large it is.
 """
 
-import hashlib
-import io
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import polars as pl
 
 from memops.errors import MemopsError
+from memops.files import digest
 from memops.limits import sizes
 from memops.plan import STEPS
 from memops.schema import RETIRED, only
@@ -63,6 +62,4 @@ def opened(
 
 
 def _digest(records: pl.DataFrame) -> str:
-    lines = io.BytesIO()
-    records.write_ndjson(lines)
-    return hashlib.sha256(lines.getbuffer()).hexdigest()
+    return digest(records.write_ndjson())

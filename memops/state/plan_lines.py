@@ -24,8 +24,10 @@ def exported(
 ) -> Iterable[dict[str, Any]]:
     """Yield each change as one line of ops.jsonl says it, without nulls."""
     named = changes.select(pl.concat_list("id", pl.col("evidence").fill_null([]))).to_series()
-    where = _located(only(records, named.explode().drop_nulls()), store)
-    told, waiting = iter(_reasons(changes)), cache(unpacked)
+    said = only(records, named.explode().drop_nulls()).iter_rows(named=True)
+    where = {row["id"]: store.locator(row) for row in said}
+    where = dict(zip(where, masked_value([*where.values()]), strict=True))
+    once, waiting = cache(reason), cache(unpacked)  # most reasons are a few, said many times
     for seq, row in enumerate(meaning(changes, records).iter_rows(named=True), 1):
         held = {n: row[n] for n in FIELDS if row[n] is not None}
         given = {n: v.isoformat() if isinstance(v, datetime) else v for n, v in held.items()}
@@ -35,7 +37,7 @@ def exported(
             "action": row["action"],
             "intent": row["intent"],
             "rule": row["rule"],
-            **next(told),
+            **once(row["code"], row["args"]),
             "id": row["id"],
             "locator": where.get(row["id"]),
             "set": given if row["action"] == "edit" else None,
@@ -64,21 +66,18 @@ def kept_lines(path: Path, digests: list[str]) -> list[int]:
     for nth, raw in enumerate(path.read_bytes().split(b"\n"), 1):
         if not raw.strip():
             continue
-        digest, seq = digest_of(raw.decode("utf-8", "replace")), (kept[-1] if kept else 0) + 1
-        right = seq <= len(digests) and digests[seq - 1] == digest  # as nearly every line does
+        own, seq = digest_of(raw.decode("utf-8", "replace")), (kept[-1] if kept else 0) + 1
+        right = seq <= len(digests) and digests[seq - 1] == own  # as nearly every line does
         if not right:
             with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
                 seq = json.loads(raw)["seq"]
                 right = isinstance(seq, int) and 0 < seq <= len(digests)
-        if not right or digests[seq - 1] != digest:
-            raise PlanRefused(
-                f"{path}, line {nth}: changed or added; a review may only remove lines",
-                "restore the line or plan again",
-            )
+        if not right or digests[seq - 1] != own:
+            said = f"{path}, line {nth}: changed or added; a review may only remove lines"
+            raise PlanRefused(said, "restore the line or plan again")
         if kept and seq <= kept[-1]:
-            raise PlanRefused(
-                f"{path}, line {nth}: repeated or moved", "restore the file or plan again"
-            )
+            said = f"{path}, line {nth}: repeated or moved"
+            raise PlanRefused(said, "restore the file or plan again")
         kept.append(seq)
     return kept
 
@@ -86,14 +85,3 @@ def kept_lines(path: Path, digests: list[str]) -> list[int]:
 def digest_of(line: str) -> str:
     """Return what a line is known by in its plan."""
     return digest(line.strip())[:16]
-
-
-def _reasons(changes: pl.DataFrame) -> list[dict[str, Any]]:
-    once = cache(reason)  # most of a plan's reasons are a few, said many times
-    return [once(code, args) for code, args in changes.select("code", "args").iter_rows()]
-
-
-def _located(records: pl.DataFrame, store: Store) -> dict[str, dict[str, Any]]:
-    """Where each record stands, secrets masked, as wherever it is shown."""
-    where = {row["id"]: store.locator(row) for row in records.iter_rows(named=True)}
-    return dict(zip(where, masked_value([*where.values()]), strict=True))

@@ -185,9 +185,8 @@ def load(name: str | Path, state: Path) -> PlanFile:
     places = (Path(name), files.entry(state / "plans", str(name)))
     path = next((p for p in places if (p / "plan.json").is_file()), None)
     if path is None:
-        raise PlanRefused(
-            f"no plan {str(name)!r} in {state / 'plans'}", "make one with `memops plan STORE`"
-        )
+        said = f"no plan {str(name)!r} in {state / 'plans'}"
+        raise PlanRefused(said, "make one with `memops plan STORE`")
     header = files.read_json(path / "plan.json")
     if "lines" not in header:
         raise PlanRefused(f"{path / 'plan.json'}: not a memops plan")
@@ -195,7 +194,9 @@ def load(name: str | Path, state: Path) -> PlanFile:
     as_made = files.json_bytes(header) == (path / "plan.json").read_bytes()
     if plan_id(header) != path.name or not as_made:
         raise PlanRefused(f"{path / 'plan.json'}: the plan was changed after it was made")
-    _refuse_unsealed(path, header, state)
+    made = seals.made(path)
+    if not seals.holds(state, "plan", {"plan": header, "at": made.get("at")}, made.get("seal")):
+        raise PlanRefused(f"{path / 'made.json'}: the plan is not sealed as it was made in {state}")
     table = path / "changes.parquet"
     if not table.is_file():
         raise PlanRefused(f"{table} is missing")
@@ -216,22 +217,14 @@ def refuse_expired(plan: PlanFile, clock: datetime, as_of: datetime | None = Non
     age, most = (as_of or clock) - at, timedelta(hours=plan.header["expires_after_hours"])
     if abs(age) > most:
         said = "has expired" if age > most else "so is of the future"
-        raise PlanRefused(
-            f"plan {plan.id} was made at {at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z and {said}",
-            f"plan again: memops plan {shlex.quote(plan.header['address'])}",
-        )
+        made, address = f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z", plan.header["address"]
+        hint = f"plan again: memops plan {shlex.quote(address)}"
+        raise PlanRefused(f"plan {plan.id} was made at {made} and {said}", hint)
 
 
 def has_expired(plan: PlanFile, clock: datetime) -> bool:
     """Return whether a plan is older than its header allows."""
     return clock - seals.made_at(plan.path) > timedelta(hours=plan.header["expires_after_hours"])
-
-
-def _refuse_unsealed(path: Path, header: dict[str, Any], state: Path) -> None:
-    """Raise PlanRefused for a plan that was not made in this state folder as it stands."""
-    said = seals.made(path)
-    if not seals.holds(state, "plan", {"plan": header, "at": said.get("at")}, said.get("seal")):
-        raise PlanRefused(f"{path / 'made.json'}: the plan is not sealed as it was made in {state}")
 
 
 def plan_id(header: dict[str, Any]) -> str:

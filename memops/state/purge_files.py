@@ -75,9 +75,8 @@ class Purge:
             return
         if path.is_dir():
             there = {p.name for p in files.folder(self.room).iterdir()}
-            away = self.room / next(
-                n for i in range(len(there) + 1) if (n := f"{path.name}.{i}") not in there
-            )
+            names = (f"{path.name}.{i}" for i in range(len(there) + 1))
+            away = self.room / next(name for name in names if name not in there)
             path.rename(away)
             failpoint("purge-away")
             files.sync(away.parent)

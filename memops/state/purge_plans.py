@@ -28,10 +28,8 @@ def digests(plan: Path) -> dict[str, str]:
 def refuse_forgotten(plan: Path) -> None:
     """Raise PlanRefused for a plan that lost lines to a purge."""
     if (plan / _FILE).is_file():
-        raise PlanRefused(
-            f"a record of plan {plan.name} was purged, so it is not carried out any more",
-            "plan again, or take its run back: memops rollback RUN",
-        )
+        said = f"a record of plan {plan.name} was purged, so it is not carried out any more"
+        raise PlanRefused(said, "plan again, or take its run back: memops rollback RUN")
 
 
 def in_plan(task: Purge, path: Path, has_run: bool) -> Counter[str]:
@@ -80,10 +78,8 @@ def _blank(task: Purge, path: Path, changes: pl.DataFrame, hit: pl.Series) -> No
     ).with_columns(id=kept.then("id").otherwise(pl.lit("memops:forgotten")))
     _write(task, path, "changes.parquet", files.packed(blank))
     lines = (path / "ops.jsonl").read_bytes().splitlines(keepends=True)
-    task.write(
-        path / "ops.jsonl",
-        b"".join(x for x in lines if files.json_object(x).get("seq") not in seqs),
-    )
+    left = (line for line in lines if files.json_object(line).get("seq") not in seqs)
+    task.write(path / "ops.jsonl", b"".join(left))
 
 
 def _take_out(task: Purge, path: Path) -> None:
@@ -97,11 +93,8 @@ def _take_out(task: Purge, path: Path) -> None:
 
 
 def _names(line: bytes, task: Purge) -> bool:
-    said = [
-        item
-        for v in files.json_object(line).values()
-        for item in (v if isinstance(v, list) else [v])
-    ]
+    values = files.json_object(line).values()
+    said = [item for v in values for item in (v if isinstance(v, list) else [v])]
     return any(isinstance(item, str) and item in task.terms.ids for item in said)
 
 

@@ -65,9 +65,8 @@ def left(task: Purge, terms: PurgeTerms) -> list[str]:
     held = []
     for path in terms.files(task.state):
         own = any(path.is_relative_to(at) for at in mine)
-        if not path.is_relative_to(task.room) and not (
-            own and (task.dry or not task.terms.in_file(path))
-        ):
+        theirs = own and (task.dry or not task.terms.in_file(path))
+        if not path.is_relative_to(task.room) and not theirs:
             held.append(str(path.relative_to(task.state)))
     return held
 

@@ -144,16 +144,14 @@ def _stands_in(text: str, said: pl.Series) -> bool:
 
 def _forms(texts: Iterable[str]) -> set[str]:
     """The ways in which a file may write texts: plain, in JSON, in HTML by either library."""
-    plain = {
-        way
-        for text in texts
-        for way in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
+    plain = {*texts}
+    plain |= {
+        json.dumps(text, ensure_ascii=ascii)[1:-1] for text in plain for ascii in (True, False)
     }
     plain |= {json.dumps(way)[1:-1] for way in plain}  # a line of JSON within a line of JSON
     escaped = {html.escape(way) for way in plain}
-    return (
-        plain | escaped | {w.replace("&#x27;", "&#39;").replace("&quot;", "&#34;") for w in escaped}
-    )
+    other = {way.replace("&#x27;", "&#39;").replace("&quot;", "&#34;") for way in escaped}
+    return plain | escaped | other
 
 
 def _as_bytes(texts: Iterable[str]) -> list[str]:

@@ -31,7 +31,5 @@ def refuse_half(state: Path, identity: dict[str, str]) -> None:
         return
     said = files.read_sealed(path)
     back = f", or back with `{said['back']}`" if said["back"] else ""
-    raise Interrupted(
-        f"a restore of {identity['path']} was cut off; nothing was changed",
-        f"go on with `{said['how']}`{back}",
-    )
+    what = f"a restore of {identity['path']} was cut off; nothing was changed"
+    raise Interrupted(what, f"go on with `{said['how']}`{back}")

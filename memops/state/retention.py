@@ -73,14 +73,9 @@ def expired(
     """Return the snapshots of one store, and the runs' undo copies, that may go."""
     best = _newest_sound(aged)
     old = timedelta(days=policy.keep.undo_days)
-    undo = [
-        run
-        for run in ran
-        if run.state in _ENDED
-        and best is not None
-        and now - (started := datetime.fromisoformat(run.header["started"])) > old
-        and best.at > started
-    ]
+    begun = {run: datetime.fromisoformat(run.header["started"]) for run in ran if best}
+    past = (run for run, at in begun.items() if best and best.at > at and now - at > old)
+    undo = [run for run in past if run.state in _ENDED]
     held = needed | {run.header["snapshot"] for run in ran if run not in undo}
     held |= {one.taken.id for one in [*kept(aged, policy.keep, now), *filter(None, [best])]}
     still = [run for run in undo if run.keeps_undo]

@@ -154,20 +154,16 @@ class Run:
         """Raise PlanRefused when the run's undo copy has been removed, Corrupt when some is missing."""
         entries, path = self.journal.entries(), self.undo.path
         if not self.undoable:
-            raise PlanRefused(
-                f"the undo copy of run {self.id} was removed when it was past its time",
-                "restore a snapshot: memops restore SNAPSHOT",
-            )
+            said = f"the undo copy of run {self.id} was removed when it was past its time"
+            raise PlanRefused(said, "restore a snapshot: memops restore SNAPSHOT")
         there = len(self.undo.entries())
         named = max((e.get("images", 0) for e in entries), default=0)
         lost = not path.exists()
         if lost or there < named:
             said = "is missing" if lost else f"holds {there} of the {named} that the journal names"
-            raise Corrupt(
-                f"{path}: what is needed to take the run back {said}; nothing was taken back",
-                f"put the file back, or go back to before the run with `memops restore "
-                f"{self.header['snapshot']}`",
-            )
+            back = f"go back to before the run with `memops restore {self.header['snapshot']}`"
+            said = f"{path}: what is needed to take the run back {said}; nothing was taken back"
+            raise Corrupt(said, f"put the file back, or {back}")
 
     def verify(self) -> None:
         """Raise Corrupt, naming the file, when the run's own records are not as they were left."""
@@ -223,10 +219,9 @@ def _headless(state: Path) -> list[Path]:
 
 def _refuse_headless(path: Path) -> None:
     if path in _headless(path.parent.parent):
-        raise Corrupt(
-            f"{path / 'run.json'} is missing: the run can be neither finished nor taken back",
-            "put the file back, or restore the snapshot that its plan was made from",
-        )
+        said = f"{path / 'run.json'} is missing: the run can be neither finished nor taken back"
+        hint = "put the file back, or restore the snapshot that its plan was made from"
+        raise Corrupt(said, hint)
 
 
 def listed(state: Path) -> list[dict[str, Any]]:

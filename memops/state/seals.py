@@ -68,32 +68,26 @@ def _hmac(key: bytes, what: str, value: Any) -> str:
 
 def _read(state: Path) -> bytes | None:
     """The key, None where there is none; raises Corrupt for what cannot be one."""
-    path = state / KEY
+    path, hint = state / KEY, "put the key of this state folder back"
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise Corrupt(
-            f"{path}: {error.strerror}", "put the key of this state folder back"
-        ) from error
+        raise Corrupt(f"{path}: {error.strerror}", hint) from error
     try:
         about = os.fstat(handle)
         if not stat.S_ISREG(about.st_mode):
-            raise Corrupt(f"{path} is no file", "put the key of this state folder back")
+            raise Corrupt(f"{path} is no file", hint)
         if about.st_mode & _OTHERS or about.st_uid != os.geteuid():
-            raise Corrupt(
-                f"{path}: others than you may read it, so it seals nothing",
-                f"remove it and plan again, or, if nobody read it: chmod 600 {path}",
-            )
+            hint = f"remove it and plan again, or, if nobody read it: chmod 600 {path}"
+            raise Corrupt(f"{path}: others than you may read it, so it seals nothing", hint)
         key = os.read(handle, _SIZE + 1)
     finally:
         os.close(handle)
     if len(key) != _SIZE:
-        raise Corrupt(
-            f"{path}: {about.st_size} bytes where a key has {_SIZE}",
-            "put the key back, or remove it and plan again",
-        )
+        said = f"{path}: {about.st_size} bytes where a key has {_SIZE}"
+        raise Corrupt(said, "put the key back, or remove it and plan again")
     return key
 
 

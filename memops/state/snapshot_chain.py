@@ -54,7 +54,9 @@ def verify_chain(state: Path, first: Snapshot) -> int:
     while link:
         name, digest = link["snapshot"], link["sha256"]
         folder = state / "snapshots" / name
-        there = _opened(folder) if folder.is_dir() else None
+        if folder.is_dir() and not (folder / "manifest.json").is_file():
+            raise Corrupt(f"{folder}: no manifest, so no snapshot", "it was cut off; remove it")
+        there = open_snapshot(folder) if folder.is_dir() else None
         if there is None and name not in gone:
             message = f"{folder} is missing; {at} was taken after it, and memops did not remove it"
             raise Corrupt(message, "find out who removed it; later snapshots are whole")
@@ -80,9 +82,3 @@ def _later_seals(noted: list[dict[str, Any]], seal: str) -> set[str]:
         if entry["sha256"] in seals and "became" in entry:
             seals.add(entry["became"])
     return seals
-
-
-def _opened(path: Path) -> Snapshot:
-    if not (path / "manifest.json").is_file():
-        raise Corrupt(f"{path}: no manifest, so no snapshot", "it was cut off; remove it")
-    return open_snapshot(path)
