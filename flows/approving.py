@@ -1,8 +1,4 @@
-"""The wait for a person: the night ends, its plan waits, and approval starts the short flow `apply`.
-
-No process waits. A person approves in the form of the deployment `apply`, with `memops review
---accept`, or through the API; each runs the step that `memops apply` runs.
-"""
+"""The wait for a person: the night ends, its plan waits, and approval starts the short flow `apply`."""
 
 import json
 import shlex
@@ -38,13 +34,10 @@ def awaiting(night: dict[str, Any], own: Settings) -> State[Any]:
     """
     memops, plan = own.typed(), night["plan"]
     hours = own.policy.limits.plan_hours
-    create_markdown_artifact(
-        "\n".join(
-            [summary(night, memops), *_ways(memops, plan), "", f"It expires after {hours:g} hours."]
-        ),
-        key=f"approval-{slug(night['store'])}",
-        description="A plan that waits for a person",
-    )
+    until = f"It expires after {hours:g} hours."
+    text = "\n".join([summary(night, memops), *_ways(memops, plan), "", until])
+    key = f"approval-{slug(night['store'])}"
+    create_markdown_artifact(text, key=key, description="A plan that waits for a person")
     rules = ", ".join(f"{rule} {n}" for rule, n in night["open"].items())
     done = night.get("stopped") or f"{night.get('applied', 0)} records changed without asking"
     counts = f"{night['waiting']} of {night['ops']} changes wait ({rules}); {done}"

@@ -1,8 +1,6 @@
-"""Automations: what the Prefect server does by itself for memops; it needs no process of ours.
+"""Automations: what the Prefect server does by itself for runs with the tag `memops`, and no others.
 
-It calls a run crashed whose process fell silent, and tells by a webhook or an e-mail of flows that
-failed, crashed or await approval: names, counts and states. All of it is for runs with the tag
-`memops` alone: other people's flows are left in peace.
+It calls a run crashed whose process fell silent, and tells of flows that failed or await approval.
 """
 
 import os

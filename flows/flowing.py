@@ -88,21 +88,13 @@ def as_task(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 @cache
 def _task(step: Callable[..., Any]) -> Any:
-    name = step.__name__
-    how: dict[str, Any] = {}
+    name, how = step.__name__, dict[str, Any]()
     if name in RETRIED:
         how = {"retries": 2, "retry_delay_seconds": [2, 10], "retry_condition_fn": _passing}
     if name not in UNTIMED:
         how["timeout_seconds"] = STEP_SECONDS
-    return task(
-        _quiet(step),
-        name=name.replace("_", " "),
-        tags=["memops"],
-        cache_policy=NO_CACHE,
-        persist_result=False,
-        log_prints=False,
-        **how,
-    )
+    how |= {"cache_policy": NO_CACHE, "persist_result": False, "log_prints": False}
+    return task(_quiet(step), name=name.replace("_", " "), tags=["memops"], **how)
 
 
 @contextmanager
@@ -162,11 +154,9 @@ def name_the_remedy(flow: Any, flow_run: Any, state: State[Any]) -> None:
     for remedy in found:
         log.error("a run was cut off: %s; the next night goes on with it, too", remedy)
     if found:
-        artifacts.create_markdown_artifact(
-            "\n".join(f"- {remedy}" for remedy in found),
-            key=f"remedy-{slug(store)}",
-            description=f"What {flow_run.name} left open ({state.name})",
-        )
+        about = f"What {flow_run.name} left open ({state.name})"
+        text = "\n".join(f"- {remedy}" for remedy in found)
+        artifacts.create_markdown_artifact(text, key=f"remedy-{slug(store)}", description=about)
 
 
 def reach() -> None:
@@ -204,16 +194,12 @@ def slug(name: str) -> str:
 
 
 HOOKS: dict[str, Any] = {
-    "on_failure": [name_the_remedy],
-    "on_crashed": [name_the_remedy],
-    "on_cancellation": [name_the_remedy],
+    when: [name_the_remedy] for when in ("on_failure", "on_crashed", "on_cancellation")
 }
 COMMON: dict[str, Any] = {
-    "flow_run_name": titled,
-    "log_prints": False,
-    "persist_result": False,
+    "flow_run_name": titled, "log_prints": False, "persist_result": False,
     "timeout_seconds": FLOW_SECONDS,
-}
+}  # fmt: skip
 
 
 def _quiet(step: Callable[..., Any]) -> Callable[..., Any]:

@@ -20,10 +20,8 @@ from memops.refusals import hanging
 SHAPE = ("rule", "intent", "code")
 """What changes have in common that are judged together, beside the family of their store."""
 EVIDENCE = pl.Schema(
-    {
-        **dict.fromkeys((*SHAPE, "family"), pl.String()),
-        **dict.fromkeys(("right", "harmless", "harmful"), pl.Int64()),
-    }
+    dict.fromkeys((*SHAPE, "family"), pl.String())
+    | dict.fromkeys(("right", "harmless", "harmful"), pl.Int64())
 )
 """Judged changes, counted: one row a shape and family; several rows of one add up."""
 HANGS = "guard.hangs"
@@ -41,14 +39,10 @@ def standing(evidence: pl.DataFrame, policy: Unattended) -> pl.DataFrame:
     good, bad = counts["right"] + counts["harmless"], counts["harmful"]
     bound, _ = interval(good.to_numpy(), bad.to_numpy(), policy.confidence)
     enough = pl.col("n") >= policy.changes
-    return (
-        counts.with_columns(n=pl.sum_horizontal("right", "harmless", "harmful"), lower=bound)
-        .with_columns(
-            may=enough & (pl.col("lower") >= policy.lower),
-            may_curated=enough & (pl.col("lower") >= policy.curated),
-        )
-        .sort("family", *SHAPE)
-    )
+    held = counts.with_columns(n=pl.sum_horizontal("right", "harmless", "harmful"), lower=bound)
+    least = {"may": policy.lower, "may_curated": policy.curated}
+    may = {name: enough & (pl.col("lower") >= low) for name, low in least.items()}
+    return held.with_columns(**may).sort("family", *SHAPE)
 
 
 def interval(good: Any, bad: Any, confidence: float) -> tuple[Any, Any]:

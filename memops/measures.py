@@ -114,9 +114,8 @@ def measure(name: str) -> Measure:
     family = FAMILIES.get(stem)
     if family is None or (cutoff is None and stem not in family.written):
         known = [written for one in FAMILIES.values() for written in one.written]
-        raise MemopsError(
-            f"unknown measure {name!r}; known: {', '.join(known)}", did_you_mean(name, known)
-        )
+        said = f"unknown measure {name!r}; known: {', '.join(known)}"
+        raise MemopsError(said, did_you_mean(name, known))
     k = int(cutoff) if cutoff else _FAR
     return Measure(name, family.value(k), family.better, k)
 

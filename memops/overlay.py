@@ -98,9 +98,8 @@ def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:
         pl.when(d & pl.col(n).is_null()).then(pl.lit(n)).otherwise(None) for n, d in differs.items()
     ).list.drop_nulls()
     code = pl.when(pl.col("superseded_by").is_null()).then(pl.lit("overlay.short"))
-    rows = both.filter(pl.any_horizontal(*differs.values())).select(
-        "id", *set_, clears=clears, code=code.otherwise(pl.lit(_HIDDEN))
-    )
+    rows = both.filter(pl.any_horizontal(*differs.values()))
+    rows = rows.select("id", *set_, clears=clears, code=code.otherwise(pl.lit(_HIDDEN)))
     if rows.is_empty():
         return nothing()
     blank = {n: pl.lit(None, t).alias(n) for n, t in CHANGES.items() if n not in rows.columns}

@@ -39,11 +39,8 @@ def refusals(changes: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     parts = [pl.col("action"), says_, pl.col("cited"), *goes]
     text = pl.concat_str([p.fill_null("") for p in parts], separator="\x1c")
     keys = [digest(key)[:32] for key in whole.select(text).to_series()]
-    return (
-        whole.select("rule", "id")
-        .with_columns(digest=pl.Series(keys, dtype=pl.String))
-        .cast(KEY)
-    )
+    keyed = whole.select("rule", "id", digest=pl.Series(keys, dtype=pl.String))
+    return keyed.cast(KEY)
 
 
 def withheld(

@@ -12,91 +12,76 @@ from pathlib import Path
 from typing import Any, Literal
 
 from memops.errors import GuardRefused, MemopsError, NoSpace, StoreNotFound, did_you_mean
-from memops.policy import Policy, sections
+from memops.policy import Policy, ranges, sections
 from memops.policy.checking import checked, line_of, loaded, named_in, tables
-from memops.policy.ranges import (
-    NAME,
-    AtLeastOne,
-    Column,
-    Cron,
-    Days,
-    Hours,
-    Located,
-    Mail,
-    Minutes,
-    Name,
-    Section,
-    Web,
-    Zone,
-)
 
 _WORD = re.compile(r"'[a-z]+:[^'\n]+'|(?<![\w'])[a-z]+:[^\s'`,;]+")
 """What may be the address of a store, in quotes where it has blanks."""
 
 
 @dataclass(frozen=True)
-class Configured(Section):
+class Configured(ranges.Section):
     """One store of `memops.toml`."""
 
-    address: Located
-    suite: Located | None = None
-    schedule: Cron | None = None
-    timezone: Zone | None = None
+    address: ranges.Located
+    suite: ranges.Located | None = None
+    schedule: ranges.Cron | None = None
+    timezone: ranges.Zone | None = None
 
 
 @dataclass(frozen=True)
-class Flows(Section):
+class Flows(ranges.Section):
     """How the flows are served."""
 
-    schedule: Cron = "30 3 * * *"
+    schedule: ranges.Cron = "30 3 * * *"
     """For stores that name none; after the hour at which agents tidy up themselves."""
-    timezone: Zone = "UTC"
-    at_once: AtLeastOne = 1
+    timezone: ranges.Zone = "UTC"
+    at_once: ranges.AtLeastOne = 1
     """Stores whose flows run at the same time; the others queue."""
-    approval_minutes: Minutes = 0.0
+    approval_minutes: ranges.Minutes = 0.0
     """How long a plan beyond its limits can be approved; 0 is as long as any plan lives."""
 
 
 @dataclass(frozen=True)
-class Monitor(Section):
+class Monitor(ranges.Section):
     """What a monitor is told."""
 
-    max_age_hours: Hours = 36.0
+    max_age_hours: ranges.Hours = 36.0
     """Age of a store's last good night from which `memops status` fails."""
-    textfile: Located = ""
+    textfile: ranges.Located = ""
     """File for Prometheus' textfile collector, written after each night."""
 
 
 @dataclass(frozen=True)
-class Notify(Section):
+class Notify(ranges.Section):
     """Whom nights tell that failed, wait for a person, or were done.
 
     `memops nightly` tells by itself; of served flows the Prefect server does, by webhook and e-mail.
     """
 
-    webhook: Web = ""
+    webhook: ranges.Web = ""
     """An address that takes JSON: {"subject", "text"}."""
-    email: Mail = ""
+    email: ranges.Mail = ""
     """mailtos://USER:PASSWORD@HOST?to=ADDRESS, as Apprise has it."""
     command: str = ""
     """A program with its arguments; the text is its input, MEMOPS_SUBJECT the subject."""
-    ping: Web = ""
+    ping: ranges.Web = ""
     """Called after every round of nights, with /fail behind it when one failed (healthchecks)."""
     tell: list[Literal["nightly", "failed", "waiting"]] = field(
         default_factory=lambda: ["failed", "waiting"]
     )
     """Which nights are told of: all that were done, those that failed, what is asked anew."""
-    digest_days: Days = 7.0
+    digest_days: ranges.Days = 7.0
     """Days between digests of all stores; 0 is none."""
 
 
 @dataclass(frozen=True)
-class Import(Section):
+class Import(ranges.Section):
     """One export of another program: its file, and which of its fields are our columns."""
 
     path: Path
-    fields: dict[Column, str] = field(default_factory=dict)
-    defaults: dict[Column, Any] = field(default_factory=dict)
+    fields: dict[ranges.Column, str] = field(default_factory=dict)
+    defaults: dict[ranges.Column, Any] = field(default_factory=dict)
     at: str = ""
 
 
@@ -231,7 +216,9 @@ def _simple(table: Mapping[str, Any]) -> dict[str, Any] | None:
         texts += row.values()
     if not all(isinstance(text, str) and text.isprintable() for text in texts):
         return None
-    if not all(name.isascii() and NAME.fullmatch(name) and len(name) < 64 for name in stores):
+    if not all(
+        name.isascii() and ranges.NAME.fullmatch(name) and len(name) < 64 for name in stores
+    ):
         return None
     return {**table, "stores": {name: Configured(**row) for name, row in stores.items()}}
 
@@ -246,7 +233,7 @@ def _gone(path: Path) -> bool:
 
 
 _TABLES: dict[str, Any] = {
-    "policy": Policy, "stores": dict[Name, Configured], "state": Located, "encoder": str,
+    "policy": Policy, "stores": dict[ranges.Name, Configured], "state": ranges.Located, "encoder": str,
     "query_instruction": str, "import": dict[str, Import], "flows": Flows,
     "monitor": Monitor, "notify": Notify,
 }  # fmt: skip

@@ -20,23 +20,13 @@ from typing import Any
 
 import polars as pl
 
-from memops import files, overlay
+from memops import files, overlay, snapshot_draft
 from memops.errors import Corrupt, Incomplete
 from memops.failpoints import failpoint
 from memops.policy import Limits, Policy
 from memops.progress import stage, tracked
 from memops.safety import known_secrets
 from memops.schema import only
-from memops.snapshot_draft import (
-    FORMAT,
-    begun,
-    contents,
-    described,
-    ended,
-    export,
-    rows_left,
-    why_doubted,
-)
 from memops.stores import Copy, Store, open_store
 
 
@@ -110,7 +100,7 @@ def take(
     identity, copy = held or (store.identity(), store.copy)
     before = latest(state, identity, name)
     stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{stem or name or identity['kind']}"
-    draft = begun(state / "snapshots", stem)
+    draft = snapshot_draft.begun(state / "snapshots", stem)
     try:
         with stage("copying the store"):
             notes = copy(files.folder(draft / "raw"))
@@ -124,13 +114,13 @@ def take(
         overlay.write(draft / "overlay.parquet", kept)
         with stage("writing the snapshot"):
             known_secrets.learn(store_folder(state, identity), records, policy.secrets)
-            export(records, draft, policy, known_secrets.remembered(state))
+            snapshot_draft.export(records, draft, policy, known_secrets.remembered(state))
         doubtful = bool(doubted) and not accept_shrink
-        manifest = described(records, draft, now) | {
+        manifest = snapshot_draft.described(records, draft, now) | {
             "address": store.address, "store": identity, "notes": notes, "name": name,
             "previous": _link(before), "doubtful": doubtful,
         }  # fmt: skip
-        taken = Snapshot(ended(draft, stem, manifest), manifest)
+        taken = Snapshot(snapshot_draft.ended(draft, stem, manifest), manifest)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     _remember(taken, records)
@@ -154,7 +144,7 @@ def _with_overlay(
     records = overlay.joined(own, kept)
     doubted = None
     if before:
-        doubted = why_doubted(records, before.path, before.manifest, name, limits)
+        doubted = snapshot_draft.why_doubted(records, before.path, before.manifest, name, limits)
     if known != identity and doubted:
         kept = overlay.read(overlay_path(state, identity))
         records = overlay.joined(own, kept)
@@ -179,7 +169,7 @@ def open_snapshot(path: Path) -> Snapshot:
     manifest = files.read_sealed(path / "manifest.json")
     if not {"store", "address", "files"} <= manifest.keys():
         raise Corrupt(f"{path / 'manifest.json'}: not the manifest of a memops snapshot")
-    files.refuse_other(manifest, FORMAT, path / "manifest.json")
+    files.refuse_other(manifest, snapshot_draft.FORMAT, path / "manifest.json")
     return Snapshot(path, manifest)
 
 
@@ -196,7 +186,7 @@ def latest(state: Path, identity: dict[str, str], name: str = "") -> Snapshot | 
 
 def verify(snapshot: Snapshot) -> None:
     """Raise Corrupt, naming each file that is missing, changed or foreign."""
-    there, said = contents(snapshot.path), snapshot.manifest["files"]
+    there, said = snapshot_draft.contents(snapshot.path), snapshot.manifest["files"]
     wrong = [f"{name} is missing" for name in sorted(said.keys() - there.keys())]
     foreign = sorted(there.keys() - said.keys() - {"manifest.json"})
     wrong += [f"{name} is not of this snapshot" for name in foreign]
@@ -250,4 +240,5 @@ def lock_path(state: Path, identity: dict[str, str]) -> Path:
 def _link(before: Snapshot | None) -> dict[str, Any] | None:
     if before is None:
         return None
-    return {"snapshot": before.id, "sha256": before.seal, "rows": rows_left(before.manifest)}
+    left = snapshot_draft.rows_left(before.manifest)
+    return {"snapshot": before.id, "sha256": before.seal, "rows": left}

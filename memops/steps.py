@@ -1,7 +1,4 @@
-"""Steps: the only place where files meet pure functions; each takes paths and leaves a path.
-
-A step is what a command does and what a Prefect task wraps; `night` puts them in a row.
-"""
+"""Steps, which commands call and Prefect tasks wrap: where files meet pure functions."""
 
 import json
 from collections.abc import Sequence

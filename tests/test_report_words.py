@@ -25,7 +25,7 @@ ZH = lexicon("report")["zh"]
 def steps():
     """The steps whose time a night tells."""
     calls = (n for n in ast.walk(ast.parse(inspect.getsource(nights))) if isinstance(n, ast.Call))
-    return {c.args[0].id for c in calls if isinstance(c.func, ast.Name) and c.func.id == "timed"}
+    return {c.args[0].attr for c in calls if isinstance(c.func, ast.Name) and c.func.id == "timed"}
 
 
 def rules():

@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from memops import files, snapshot
+from memops import files, snapshot_draft
 from memops.state import planfile, runs
 
 FILES = {
-    "snapshots/*/manifest.json": (["check", "{}"], snapshot.FORMAT),
+    "snapshots/*/manifest.json": (["check", "{}"], snapshot_draft.FORMAT),
     "plans/*/plan.json": (["apply", "{}"], planfile.FORMAT),
     "runs/*/run.json": (["resume", "{}"], runs.FORMAT),
 }

@@ -10,16 +10,7 @@ from typing import Any
 import polars as pl
 
 from memops import overlay
-from memops.apply import selection
-from memops.apply.checks import (
-    Checker,
-    expected,
-    groups,
-    held_back,
-    misread,
-    since_written,
-    touched,
-)
+from memops.apply import checks, selection
 from memops.apply.selection import summary
 from memops.errors import MemopsError, NoSpace
 from memops.failpoints import failpoint
@@ -65,7 +56,7 @@ def carried_out(task: Task) -> dict[str, Any]:
     before = overlay.read(run.path / "overlay.parquet")
     with noting(run):
         run.journal.add({"state": "applying"})
-        waiting, changes = held_back(changes, task.store, run, policy)
+        waiting, changes = checks.held_back(changes, task.store, run, policy)
         gone = only(changes, overlay.archived_ids(before))["id"].to_list()
         again = task.store.read(gone)["id"].to_list() if gone else []
         elsewhere = changes.filter(pl.col("id").is_in(sorted({*gone} - {*again})))
@@ -119,16 +110,17 @@ def _archive(task: Task, changes: pl.DataFrame, written: list[Written], policy: 
 def _wrong(task: Task, changes: pl.DataFrame, written: list[Written], policy: Policy) -> list[str]:
     """Ids of records that are as planned, as the run says, and do not read back as they should."""
     kept = overlay.read(overlay_path(task.state, task.run.header["store"]))
-    wanted, _ = expected(task.records, changes, written)
+    wanted, _ = checks.expected(task.records, changes, written)
     out = pl.col("id").is_in(overlay.archived_ids(kept).implode())
     masked = masked_table(wanted.filter(out), policy.secrets)  # as the overlay keeps it
     wanted = pl.concat([wanted.filter(~out), masked])
     ids = wanted["id"].to_list()
     there = overlay.joined(task.store.read(ids), only(kept, ids))
-    if not (wrong := misread(there, wanted)):
+    if not (wrong := checks.misread(there, wanted)):
         return []
     odd, at = wanted.filter(pl.col("id").is_in(wrong)), task.run.header["started"]
-    return sorted({*wrong} - since_written(task.store, there, odd, datetime.fromisoformat(at)))
+    newer = checks.since_written(task.store, there, odd, datetime.fromisoformat(at))
+    return sorted({*wrong} - newer)
 
 
 @contextlib.contextmanager
@@ -146,7 +138,7 @@ def _write_overlay(
     task: Task, changes: pl.DataFrame, written: list[Written], policy: Policy
 ) -> None:
     path = overlay_path(task.state, task.run.header["store"])
-    after, moved = expected(task.records, changes, written)
+    after, moved = checks.expected(task.records, changes, written)
     done = [w.id for w in written if w.state in ("applied", "already", "moved")]
     kept = overlay.without(overlay.read(path), pl.Series("id", done, dtype=pl.String))
     merged = overlay.merged(kept, after, task.store.project(after), moved)
@@ -167,11 +159,11 @@ class Batches:
 
     def write(self, changes: pl.DataFrame, before: pl.DataFrame, policy: Policy) -> list[Written]:
         """Write changes; returns an answer for each. `before` is the overlay before the run."""
-        checker = Checker(
+        checker = checks.Checker(
             self.records, changes, before, policy, self.header["authority"],
             self.run.header["approved"], self.store.unsigned,
         )  # fmt: skip
-        mine = groups(self.records.join(changes.select("id"), on="id", how="semi"))
+        mine = checks.groups(self.records.join(changes.select("id"), on="id", how="semi"))
         now = datetime.fromisoformat(self.header["now"])
 
         def done(answers: list[Written]) -> None:
@@ -204,5 +196,5 @@ class Batches:
         mended = (w.state == "already" and w.id in self.begun for w in answers)
         pairs = zip(answers, mended, strict=True)
         own = [replace(w, state="applied") if did else w for w, did in pairs]
-        said = {"batch": [vars(w) for w in own], "touched": touched(mine, own)}
+        said = {"batch": [vars(w) for w in own], "touched": checks.touched(mine, own)}
         self.run.journal.add({**said, "images": self.images})

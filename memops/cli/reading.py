@@ -151,9 +151,8 @@ def audit(store: str, fail_on: tuple[str, ...], now: datetime | None) -> int:
     from memops.commands import explaining
 
     said = explaining.audit_store(store, in_force(), now, fail_on)
-    rows: list[Any] = [
-        (name, c.get("count", "not measurable")) for name, c in said["classes"].items()
-    ]
+    classes = said["classes"].items()
+    rows: list[Any] = [(name, c.get("count", "not measurable")) for name, c in classes]
     listed = _found_text(said["classes"], shlex.quote(store))
     emit(said, [table(rows, ["class", "findings"]), *listed])
     return 32 if said["failed"] else 0

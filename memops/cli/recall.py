@@ -33,13 +33,8 @@ _NAMED = 5  # queries that are named
 _ENCODER = click.option(
     "--encoder", help="lsa, or the path or name of a sentence-transformers model."
 )
-_PASSING = click.option(
-    "--no-snapshot",
-    "keep",
-    flag_value=False,
-    default=True,
-    help="Keep no copy of STORE in the state folder.",
-)
+_NO_COPY = "Keep no copy of STORE in the state folder."
+_PASSING = click.option("--no-snapshot", "keep", flag_value=False, default=True, help=_NO_COPY)
 
 
 @click.command()

@@ -164,9 +164,8 @@ def _changed(change: dict[str, Any]) -> list[str]:
     """A record with what it says, and what of it becomes what."""
     lines = [f"  {shown(change['id'])}: {cut(change['text'] or '', 80)}"]
     for field in change["becomes"]:
-        before, after = (
-            "-" if v is None else cut(_value(v), 80) for v in (field["before"], field["after"])
-        )
+        sides = (field["before"], field["after"])
+        before, after = ("-" if v is None else cut(_value(v), 80) for v in sides)
         lines += [f"    {field['field']}: {before} -> {after}"]
     return lines
 

@@ -128,10 +128,9 @@ STEADY = {"check", "diff", "migrate", "purge", "grade", "bench", "serve"}
 
 def path_of(name: str) -> str:
     """Return what is typed behind `memops` for a command, by the name that it is registered by."""
-    where = (
-        f"{g} {own}" for g, (_, held) in GROUPS.items() for own, n in held.items() if n == name
-    )
-    return name if name in TOP and name != "snapshot" else next(where)
+    if name in TOP and name != "snapshot":
+        return name
+    return next(f"{g} {o}" for g, (_, held) in GROUPS.items() for o, n in held.items() if n == name)
 
 
 class Lazy(click.Group):

@@ -6,18 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memops.cli import in_force, nothing_in, to_copy, to_decide, typed
+from memops.cli import in_force, nothing_in, output, to_copy, to_decide, typed
 from memops.cli.options import flag, now_option, usual
-from memops.cli.output import (
-    Text,
-    counted,
-    emit,
-    listing,
-    moment,
-    skipped_text,
-    table,
-    waiting_text,
-)
 from memops.safety.display import shown
 
 if TYPE_CHECKING:
@@ -43,7 +33,7 @@ def apply(plan: str, approve: bool, lock_timeout: float, now: datetime | None) -
 
     refuse_at_work(plan, in_force())
     done = steps.apply_plan(plan, in_force(), approve, lock_timeout, now)
-    emit(done, lambda: _run_text(done))
+    output.emit(done, lambda: _run_text(done))
     return int(done["code"])
 
 
@@ -62,7 +52,7 @@ def resume(run: str, lock_timeout: float) -> int:
     done = applying.resume(found, state, lock_timeout)
     if back := found.backwards:
         done |= {"seqs": undoing.refuse_taken_back(found, state, sources.clock())}
-    emit(done, lambda: _back_text(done, found) if back else _run_text(done))
+    output.emit(done, lambda: _back_text(done, found) if back else _run_text(done))
     return int(done["code"])
 
 
@@ -84,7 +74,7 @@ def rollback(run: str, only: str | None, lock_timeout: float) -> int:
 
     state = in_force().state
     if only is None and (repair := repairing.taken_back(run, state)):
-        emit(repair, lambda: _back_text(repair))
+        output.emit(repair, lambda: _back_text(repair))
         return 25 if repair["skipped"] else 0
     found = find_run(run, state)
     how = (state, sources.clock(), lock_timeout)
@@ -93,7 +83,7 @@ def rollback(run: str, only: str | None, lock_timeout: float) -> int:
         if only is None
         else undoing.take_back(found, selecting.numbers(only), *how)
     )
-    emit(done, lambda: _back_text(done, found))
+    output.emit(done, lambda: _back_text(done, found))
     return 25 if done["skipped"] else 0
 
 
@@ -103,34 +93,36 @@ def runs() -> None:
     from memops.state.runs import listed
 
     found = listed(in_force().state)
-    rows = [(r["run"], r["plan"], r["state"], moment(r["started"]), r["store"]) for r in found]
+    rows = [
+        (r["run"], r["plan"], r["state"], output.moment(r["started"]), r["store"]) for r in found
+    ]
     head = ["run", "plan", "state", "started", "store"]
-    emit(found, lambda: listing(rows, head, nothing_in("no run and no plan")))
+    output.emit(found, lambda: output.listing(rows, head, nothing_in("no run and no plan")))
 
 
-def _run_text(done: dict[str, Any]) -> Text:
+def _run_text(done: dict[str, Any]) -> output.Text:
     if done["run"] is None or done.get("repeated"):
         return _none_text(done)
     so = f", {done['already']} were so already" if done["already"] else ""
     wrong = ", ".join(map(shown, done["wrong"][:20]))
     return [
-        f"run {done['run']}: {done['state']}, {counted(done['applied'], 'record')} changed{so}",
+        f"run {done['run']}: {done['state']}, {output.counted(done['applied'], 'record')} changed{so}",
         f"{done['error']}: {wrong}" if done["wrong"] else None,
         to_copy(done["hint"]) if done.get("hint") else None,
-        *skipped_text(done["run"], done["skipped"]),
+        *output.skipped_text(done["run"], done["skipped"]),
         f"undo: {typed()} rollback {done['run']}",
         *(_waiting(done) if done.get("waiting") else []),
     ]
 
 
 def _waiting(done: dict[str, Any]) -> list[str]:
-    return [waiting_text(done["waiting"]), *to_decide(done["plan"])]
+    return [output.waiting_text(done["waiting"]), *to_decide(done["plan"])]
 
 
-def _none_text(done: dict[str, Any]) -> Text:
+def _none_text(done: dict[str, Any]) -> output.Text:
     if not done["waiting"] and done["run"]:
         said = f"plan {done['plan']} was already applied by run {done['run']}, nothing was done"
-        passed = skipped_text(done["run"], done["passed_over"], "and not tried again")
+        passed = output.skipped_text(done["run"], done["passed_over"], "and not tried again")
         again = to_copy(f"to look at them again: memops plan {shlex.quote(done['address'])}")
         return [said, *passed, again if passed else None]
     if not done["waiting"]:
@@ -139,12 +131,12 @@ def _none_text(done: dict[str, Any]) -> Text:
     return [f"nothing was changed: {first}", *rest]
 
 
-def _back_text(done: dict[str, Any], run: "Run | None" = None) -> Text:
+def _back_text(done: dict[str, Any], run: "Run | None" = None) -> output.Text:
     back = "record is as it was" if done["applied"] == 1 else "records are as they were"
     lines = [f"run {done['run']}: {done['state']}, {done['applied']} {back}"]
     if seqs := done.get("seqs"):
         listed = f" ({', '.join(map(str, seqs))})" if len(seqs) <= _LISTED else ""
-        many = f"{counted(len(seqs), 'change')}{listed}"
+        many = f"{output.counted(len(seqs), 'change')}{listed}"
         lines += [f"rejected, so not proposed again until the evidence changes: {many}"]
         lines += [f"to have them back in the plan: {typed()} review {done['plan']} --keep all"]
     elif run and not run.was_verified and run.header["authority"] != "person":
@@ -153,4 +145,4 @@ def _back_text(done: dict[str, Any], run: "Run | None" = None) -> Text:
             f"to reject them: {typed()} review {done['plan']} --reject all"
         ]
     kept = [(s["id"], s["why"]) for s in done["skipped"][:20]]
-    return [*lines, table(kept, ["not taken back", "why"]) if kept else None]
+    return [*lines, output.table(kept, ["not taken back", "why"]) if kept else None]

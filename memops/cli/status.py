@@ -59,15 +59,9 @@ def status(
         files.write(prometheus, monitoring.exposition(rows).encode())
         prometheus.chmod(0o644)
     columns = {
-        "store": "store",
-        "state": "state",
-        "waiting": "waiting",
-        "at": "last night",
-        "code": "code",
-        "good_at": "last good night",
-        "hours_since": "hours ago",
-        "unfinished": "cut off runs",
-    }
+        "store": "store", "state": "state", "waiting": "waiting", "at": "last night", "code": "code",
+        "good_at": "last good night", "hours_since": "hours ago", "unfinished": "cut off runs",
+    }  # fmt: skip
     told = [[row[column] for column in columns] for row in rows]
     cells = [[moment(v) if isinstance(v, datetime) else v for v in row] for row in told]
     names = [*(row["store"] for row in rows), settings.state, settings.path or ""]

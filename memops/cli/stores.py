@@ -34,9 +34,8 @@ def check(snapshot: str | None) -> None:
     from memops.commands import snapshots
 
     settings = in_force()
-    said = (
-        snapshots.check_snapshot(snapshot, settings) if snapshot else snapshots.check_all(settings)
-    )
+    one, every = snapshots.check_snapshot, snapshots.check_all
+    said = one(snapshot, settings) if snapshot else every(settings)
     what = said["snapshot"] if snapshot else counted(said["snapshots"], "snapshot")
     sealed = f"{what}: {said['files']} files and {said['rows']} records are as they were sealed"
     rows = [(s["snapshot"], s["rows"], s["store"]) for s in said.get("checked", [])]

@@ -1,8 +1,4 @@
-"""Collecting: the memory roots of several XingheBot nodes as one, and their sessions in one place.
-
-The nodes' roots are only read. What they say twice is found, not changed: a plan on a root is the
-way to that, and a person's to ask for.
-"""
+"""Collecting: the memory roots of several XingheBot nodes, only read, as one; their sessions copied."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -90,9 +86,8 @@ def _copied(
     roots: Mapping[str, Path], sessions: Mapping[str, list[str]], into: Path
 ) -> tuple[list[str], int]:
     if not into.is_dir():
-        raise StoreNotFound(
-            f"{into} is no folder", "make it first, or name a XingheBot memory root"
-        )
+        hint = "make it first, or name a XingheBot memory root"
+        raise StoreNotFound(f"{into} is no folder", hint)
     files.root_of(into)
     copied, already = [], 0
     for node, paths in sessions.items():

@@ -1,8 +1,4 @@
-"""Simulation: what the aging rules would do to a store, week by week, before they do it.
-
-A store is only read: each simulated night runs the rules and the guard on what the night before
-would have left. Nobody uses, adds or changes anything meanwhile.
-"""
+"""Simulation: what the aging rules would do, week by week, to a store that nobody uses meanwhile."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -9,14 +9,7 @@ import polars as pl
 
 from memops import apply as applying
 from memops.apply import selection
-from memops.commands.reviewing import (
-    Review,
-    decided,
-    opened,
-    refuse_unknown,
-    remember,
-    with_what_hangs,
-)
+from memops.commands import reviewing
 from memops.errors import MemopsError
 from memops.state import planfile
 from memops.state.runs import Run
@@ -30,16 +23,16 @@ def take_back(
     What hangs on them goes with them, what the run passed over does not; returns the run's summary
     and the `seqs` that went.
     """
-    review = opened(planfile.load(run.header["plan"], state), state)
-    refuse_unknown(review, seqs)
+    review = reviewing.opened(planfile.load(run.header["plan"], state), state)
+    reviewing.refuse_unknown(review, seqs)
     changes = review.plan.changes["id"]
     named = changes[[seq - 1 for seq in seqs]]
     mine = review.rows.filter(pl.col("id").is_in(named.implode()))["seq"]
     did = _carried_out(run, review)
-    going = [seq for seq in with_what_hangs(review, mine) if seq in did]
+    going = [seq for seq in reviewing.with_what_hangs(review, mine) if seq in did]
     ids = {str(id) for id in changes[[seq - 1 for seq in going]]}
     done = applying.take_back(run, ids, state, lock_timeout)
-    remember(review, going, clock, refused=True)
+    reviewing.remember(review, going, clock, refused=True)
     return done | {"seqs": going}
 
 
@@ -58,19 +51,20 @@ def refuse_taken_back(run: Run, state: Path, clock: datetime) -> list[int]:
     if run.state != "rolled-back" or not run.was_verified or run.header["authority"] == "person":
         return []
     try:
-        review = opened(planfile.load(run.header["plan"], state), state)
+        review = reviewing.opened(planfile.load(run.header["plan"], state), state)
     except MemopsError:  # the plan or its snapshot is past its time, and with it what it proposed
         return []
     seqs = (_carried_out(run, review) & review.standing) - selection.done(review.plan, state)
     answers = (e for e in review.journal.entries() if e["decision"] == "reject")
     if not seqs or any(seqs <= {*e["seqs"]} and e["at"] > run.header["started"] for e in answers):
         return []  # it was taken back before, and what came back since was asked for
-    going = with_what_hangs(review, seqs)
-    remember(review, going, clock, refused=True)  # the lines stay: they tell what the run did
-    return decided(review, "reject", going, clock)
+    going = reviewing.with_what_hangs(review, seqs)
+    # The lines stay: they tell what the run did.
+    reviewing.remember(review, going, clock, refused=True)
+    return reviewing.decided(review, "reject", going, clock)
 
 
-def _carried_out(run: Run, review: Review) -> set[int]:
+def _carried_out(run: Run, review: reviewing.Review) -> set[int]:
     """The changes that a run carried out: all that it had but those of records it passed over."""
     over = run.passed_over()
     return {seq for seq in run.header["kept"] if review.plan.changes["id"][seq - 1] not in over}

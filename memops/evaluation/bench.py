@@ -138,9 +138,8 @@ def recall_run(
     folder: Path, retriever: str, embedder: str, k: int, cache: Path | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield {query_id, doc_id, rank, score} for `corpus.jsonl.gz` and `queries.jsonl.gz`."""
-    at = pl.col("timestamp").str.to_datetime(
-        strict=False, time_unit="us", time_zone="UTC", exact=False
-    )
+    how: dict[str, Any] = {"strict": False, "time_unit": "us", "time_zone": "UTC", "exact": False}
+    at = pl.col("timestamp").str.to_datetime(**how)
     documents = _table(folder / "corpus.jsonl.gz", DOCUMENTS).with_row_index("nth")
     documents = documents.with_columns(pl.col("nth").cast(pl.Int64), created_at=at.cast(INSTANT))
     queries = _table(folder / "queries.jsonl.gz", QUERIES).rename({"id": "query_id"})
@@ -153,13 +152,8 @@ def _table(path: Path, columns: dict[str, Any]) -> pl.DataFrame:
     """The named columns of a JSON lines file; absent ones are null, numbers become text."""
     if not path.exists():
         raise StoreNotFound(f"{path}: no such file", "give a folder with corpus and queries")
-    rows = [row for _, row in json_lines(path)]
-    return pl.DataFrame(
-        {name: _column([r.get(name) for r in rows], kind) for name, kind in columns.items()}
-    )
-
-
-def _column(values: list[Any], kind: Any) -> pl.Series:
-    if kind is pl.String:
-        values = [None if value is None else str(value) for value in values]
-    return pl.Series(values, dtype=kind)
+    rows, told = [row for _, row in json_lines(path)], dict[str, list[Any]]()
+    for name, kind in columns.items():
+        said = (row.get(name) for row in rows)
+        told[name] = [str(v) if kind is pl.String and v is not None else v for v in said]
+    return pl.DataFrame(told, columns)

@@ -12,6 +12,7 @@ Imports of LoCoMo and LongMemEval, and of BEIR's corpus, also give the records t
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -253,11 +254,9 @@ def _text(row: Mapping[str, Any], name: str, where: str) -> str:
 
 def _time(text: Any, form: str) -> str | None:
     """A time without a zone, taken as UTC; null when it is written in another way."""
-    try:
-        at = datetime.strptime(str(text).strip(), form).replace(tzinfo=UTC)
-    except ValueError:
-        return None
-    return at.isoformat()
+    with suppress(ValueError):
+        return datetime.strptime(str(text).strip(), form).replace(tzinfo=UTC).isoformat()
+    return None
 
 
 def _bare(name: str) -> str:

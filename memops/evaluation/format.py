@@ -10,17 +10,8 @@ from typing_extensions import TypedDict  # which pydantic asks for, and brings
 from memops.errors import Corrupt, MemopsError
 from memops.files import json_lines
 from memops.measures import measure
+from memops.policy import ranges
 from memops.policy.checking import checked, loaded, tables
-from memops.policy.ranges import (
-    AtLeastOne,
-    Checked,
-    Exactly,
-    Measured,
-    Regex,
-    Share,
-    Switch,
-    unless_known,
-)
 from memops.schema import KINDS, instant
 
 DEFAULT_MEASURES = ("R@5", "R@10", "Success@1", "RR@10", "nDCG@10", "stale@5", "leak@5")
@@ -43,16 +34,15 @@ def _retriever(name: str, _: Mapping[str, Any]) -> str:
     from memops.search.profiles import PROFILES
     from memops.search.retrieve import RETRIEVERS
 
-    return unless_known(name, (*RETRIEVERS, *PROFILES), "retriever")
+    return ranges.unless_known(name, (*RETRIEVERS, *PROFILES), "retriever")
 
 
 def _slice(name: str, _: Mapping[str, Any]) -> str:
     kind, _colon, value = name.partition(":")
     if kind == "kind":
-        return unless_known(value, KINDS, "kind of record")
-    return (
-        "" if name == "all" or kind in SLICED else f"no slice: all, or {':..., '.join(SLICED)}:..."
-    )
+        return ranges.unless_known(value, KINDS, "kind of record")
+    known = name == "all" or kind in SLICED
+    return "" if known else f"no slice: all, or {':..., '.join(SLICED)}:..."
 
 
 def graded(relevant: Any) -> Any:
@@ -61,9 +51,9 @@ def graded(relevant: Any) -> Any:
     return dict.fromkeys(relevant, 1) if named else relevant or {}
 
 
-Text = Annotated[str, Checked(_text)]
-Pattern = Annotated[Regex, Checked(_text)]
-Judged = Annotated[dict[Text, Annotated[int, Exactly(0, _HIGHEST)]], BeforeValidator(graded)]
+Text = Annotated[str, ranges.Checked(_text)]
+Pattern = Annotated[ranges.Regex, ranges.Checked(_text)]
+Judged = Annotated[dict[Text, Annotated[int, ranges.Exactly(0, _HIGHEST)]], BeforeValidator(graded)]
 
 
 class Query(TypedDict, total=False):
@@ -74,9 +64,9 @@ class Query(TypedDict, total=False):
     scope: str | None
     category: str | None
     lang: str | None
-    as_of: Annotated[str, Checked(_moment)] | None
+    as_of: Annotated[str, ranges.Checked(_moment)] | None
     note: str | None
-    answerable: Switch
+    answerable: ranges.Switch
     relevant: Judged
     nuggets: list[Pattern] | None
     avoid: list[Pattern] | None
@@ -86,18 +76,18 @@ class Proposal(Query, total=False):
     """A golden query that waits for a person, with what its evidence says and what they decided."""
 
     says: list[str]
-    keep: Switch | None
+    keep: ranges.Switch | None
 
 
 FIELDS = Query.__annotations__.keys()
 QUERY, PROPOSAL = (tables(**kind.__annotations__) for kind in (Query, Proposal))
 """What a line may hold."""
 _SETTINGS = tables(
-    measures=Annotated[list[Measured], Field(min_length=1)],
-    retriever=Annotated[str, Checked(_retriever)],
-    k=AtLeastOne,
+    measures=Annotated[list[ranges.Measured], Field(min_length=1)],
+    retriever=Annotated[str, ranges.Checked(_retriever)],
+    k=ranges.AtLeastOne,
     encoder=Text,
-    floors=dict[Annotated[str, Checked(_slice)], Share],
+    floors=dict[Annotated[str, ranges.Checked(_slice)], ranges.Share],
     note=str,
 )
 
@@ -108,9 +98,8 @@ def head_of(path: Path) -> dict[str, Any]:
     head: dict[str, Any] = _DEFAULTS | checked(_SETTINGS, table, str(path), (), text, _MEND)
     for name in head["measures"]:
         if "@" in name and (deep := measure(name).cutoff) > head["k"]:
-            raise MemopsError(
-                f"{path}: {name} looks beyond the first {head['k']}", f"set k = {deep}"
-            )
+            said = f"{path}: {name} looks beyond the first {head['k']}"
+            raise MemopsError(said, f"set k = {deep}")
     return head
 
 

@@ -1,5 +1,6 @@
 """Verdicts as continuous integration reads them: JUnit XML, GitHub annotations, Markdown."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -21,11 +22,8 @@ Places = Mapping[str, tuple[str, int]]
 
 def written(verdict: Verdict, places: Places | None = None) -> dict[str, str]:
     """Return a verdict in every form, by its name."""
-    return {
-        "junit": junit(verdict),
-        "github": github(verdict, places),
-        "markdown": markdown(verdict),
-    }
+    told = {"junit": junit(verdict), "github": github(verdict, places)}
+    return told | {"markdown": markdown(verdict)}
 
 
 def junit(verdict: Verdict) -> str:
@@ -105,11 +103,8 @@ def _case(name: str, message: str, text: str, kind: str = "failure") -> str:
 
 def _xml(text: str) -> str:
     """Without the control characters that XML cannot hold."""
-    return "".join(
-        c if c in "\t\n" or ord(c) >= 32 else " "
-        for c in text
-        if not 0xD800 <= ord(c) <= 0xDFFF and c not in "\ufffe\uffff"
-    )
+    kept = re.sub("[\ud800-\udfff\ufffe\uffff]", "", text)
+    return re.sub(r"[\x00-\x08\x0b-\x1f]", " ", kept)
 
 
 def _worse(verdict: Verdict, row: Mapping[str, Any]) -> str:

@@ -37,14 +37,11 @@ def graded(run: Path, qrels: Path, measures: Sequence[str] = USUAL) -> Grades:
     found, golden = read_run(run), read_qrels(qrels)
     if not found["query_id"].is_in(golden["query_id"].implode()).any():
         asked, said = golden["query_id"][0], found["query_id"][0]
-        raise Corrupt(
-            f"{run}: answers no query that {qrels} judges",
-            f"use the same ids: {said!r} is of the run, {asked!r} of the judgements",
-        )
+        hint = f"use the same ids: {said!r} is of the run, {asked!r} of the judgements"
+        raise Corrupt(f"{run}: answers no query that {qrels} judges", hint)
     kept = golden.with_columns(avoid=False, unit=pl.lit(None, pl.String))
-    values = grades(found, kept, measures).with_columns(
-        retriever=pl.lit("run"), category=pl.lit("judged")
-    )
+    values = grades(found, kept, measures)
+    values = values.with_columns(retriever=pl.lit("run"), category=pl.lit("judged"))
     lacking = [pl.lit(None, PER_QUERY[n]).alias(n) for n in PER_QUERY if n not in values.columns]
     asked = {"suite": files.sha256(qrels), "settings": [*measures]}
     per_query = values.with_columns(lacking).select(PER_QUERY.names())
@@ -61,10 +58,9 @@ def gated(
         paths = (run, qrels, before or "BASELINE.trec")
         named = zip(("run", "qrels", "baseline-run"), paths, strict=True)
         of = " ".join(f"--{name} {shlex.quote(str(path))}" for name, path in named)
-        raise GateInconclusive(
-            f"{run}: nothing to compare with" + (f"; there is no {before}" if before else ""),
-            f"record it as the baseline: memops gate {of} --accept",
-        )
+        lacking = f"; there is no {before}" if before else ""
+        hint = f"record it as the baseline: memops gate {of} --accept"
+        raise GateInconclusive(f"{run}: nothing to compare with{lacking}", hint)
     replaced = None
     if accept:
         with contextlib.suppress(MemopsError):  # of a file that is no run nothing is told
@@ -75,13 +71,8 @@ def gated(
     verdict = gate.judge(earlier, now, policy)
     about: dict[str, Any] = {"run": str(run), "qrels": str(qrels), "baseline_run": str(before)}
     about |= {"accepted": str(before) if accept else None, "replaced": replaced}
-    told = {
-        "unanswered": unanswered(now),
-        "unjudged": unjudged(now),
-        **verdict.to_json(),
-        "grades": now.means(),
-    }
-    return about | told | written(verdict)
+    about |= {"unanswered": unanswered(now), "unjudged": unjudged(now), **verdict.to_json()}
+    return about | {"grades": now.means(), **written(verdict)}
 
 
 def _refuse_cut_short(before: Path, run: Path, silent: set[str]) -> None:
@@ -89,10 +80,9 @@ def _refuse_cut_short(before: Path, run: Path, silent: set[str]) -> None:
     if not silent:
         return
     named = ", ".join(sorted(silent)[:3]) + (" ..." if len(silent) > 3 else "")
-    raise GateInconclusive(
-        f"{before}: says nothing of {len(silent)} judged queries that {run} answers: {named}",
-        "give a baseline that is whole, or record the new run as one with --accept",
-    )
+    said = f"{before}: says nothing of {len(silent)} judged queries that {run} answers: {named}"
+    hint = "give a baseline that is whole, or record the new run as one with --accept"
+    raise GateInconclusive(said, hint)
 
 
 def unjudged(grades: Grades) -> list[str]:

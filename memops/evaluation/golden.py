@@ -46,10 +46,8 @@ class Suite:
 
     def digest(self) -> str:
         """Return the SHA-256 of what is asked and what is right, in the order of the ids."""
-        tables = (
-            self.queries.sort("query_id"),
-            *(t.sort(t.columns) for t in (self.relevant, self.nuggets, self.avoid)),
-        )
+        rest = (t.sort(t.columns) for t in (self.relevant, self.nuggets, self.avoid))
+        tables = (self.queries.sort("query_id"), *rest)
         return digest("".join(t.write_ndjson() for t in tables))
 
     def settings(self) -> dict[str, Any]:
@@ -129,19 +127,14 @@ def tables(
     if twice := sorted({i for i in ids if ids.count(i) > 1} if len(set(ids)) != len(ids) else ()):
         raise Corrupt(f"{where}: query {twice[0]!r} stands twice")
     queries = pl.DataFrame([_query(row) for row in rows], schema=QUERIES)
-    relevant = [
-        (r["query_id"], i, int(g)) for r in rows for i, g in graded(r.get("relevant")).items()
-    ]
-    nuggets, avoid = (
+    named = ((r["query_id"], graded(r.get("relevant")).items()) for r in rows)
+    relevant = [(query, i, int(g)) for query, held in named for i, g in held]
+    texts = (
         [(r["query_id"], text) for r in rows for text in r.get(name) or ()]
         for name in ("nuggets", "avoid")
     )
-    return (
-        queries,
-        pl.DataFrame(relevant, schema=EVIDENCE, orient="row"),
-        pl.DataFrame(nuggets, schema=NUGGETS, orient="row"),
-        pl.DataFrame(avoid, schema=NUGGETS, orient="row"),
-    )
+    nuggets, avoid = (pl.DataFrame(table, NUGGETS, orient="row") for table in texts)
+    return queries, pl.DataFrame(relevant, EVIDENCE, orient="row"), nuggets, avoid
 
 
 def _query(row: Mapping[str, Any]) -> dict[str, Any]:

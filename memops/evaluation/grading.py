@@ -55,16 +55,12 @@ class Grades:
 
     def aggregates(self) -> pl.DataFrame:
         """Return (retriever, slice, measure, queries, value): means over all and by slice."""
-        return (
-            pl.concat(
-                self.per_query.with_columns(slice=name)
-                .group_by("retriever", "slice", "measure", maintain_order=True)
-                .agg(queries=pl.len().cast(pl.Int64), value=pl.mean("value"))
-                for name in SLICES.values()
-            )
-            .drop_nulls("slice")
-            .sort("retriever", "slice", maintain_order=True)
-        )
+        key = ("retriever", "slice", "measure")
+        sliced = (self.per_query.with_columns(slice=name) for name in SLICES.values())
+        grouped = (part.group_by(*key, maintain_order=True) for part in sliced)
+        means = {"queries": pl.len().cast(pl.Int64), "value": pl.mean("value")}
+        table = pl.concat(part.agg(**means) for part in grouped).drop_nulls("slice")
+        return table.sort("retriever", "slice", maintain_order=True)
 
     def means(self) -> dict[str, float]:
         """Return the judged retriever's mean of each measure."""
@@ -150,9 +146,8 @@ def grade(
 
 def _evidence(golden: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """(query_id, kind, age) of each query's newest evidence; age counts from the newest record."""
-    held = golden.filter(~pl.col("avoid")).join(
-        records.select("kind", "created_at", doc_id="id"), on="doc_id"
-    )
+    known = records.select("kind", "created_at", doc_id="id")
+    held = golden.filter(~pl.col("avoid")).join(known, on="doc_id")
     newest_at = pl.lit(records["created_at"].max(), INSTANT)
     days = (newest_at - pl.col("created_at")).dt.total_days()
     label = [pl.when(days <= most).then(pl.lit(said)) for most, said in _AGES]
@@ -217,9 +212,6 @@ def texts_of(records: pl.DataFrame) -> Sequence[str]:
 
 def fingerprints(suite: Suite, policy: Policy, encoder: Encoder) -> dict[str, Any]:
     """Return what must be the same before grades are compared."""
-    return {
-        "suite": suite.digest(),
-        "settings": suite.settings(),
-        "retrieval": json.loads(json.dumps(asdict(policy.retrieval))),
-        "encoder": encoder.recipe(),
-    }
+    retrieval = json.loads(json.dumps(asdict(policy.retrieval)))
+    asked = {"suite": suite.digest(), "settings": suite.settings()}
+    return asked | {"retrieval": retrieval, "encoder": encoder.recipe()}

@@ -3,34 +3,31 @@
 import contextlib
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from memops import files, snapshot
 from memops.errors import GateInconclusive, MemopsError
-from memops.evaluation.golden import suite_folder
+from memops.evaluation import gate as gates
+from memops.evaluation import grading
+from memops.evaluation.gate import Verdict, judge
+from memops.evaluation.gate_output import written
+from memops.evaluation.golden import Suite, load, places, suite_folder
+from memops.evaluation.grading import Grades
+from memops.evaluation.statistics import compared
 from memops.measures import measure as known
 from memops.plan import outcome
 from memops.policy import Policy
-from memops.reasons import reason
+from memops.reasons import Reason, reason
 from memops.settings import Settings
 from memops.state import planfile
 from memops.state.lineage import kept_lineage, lineage
 from memops.state.sources import open_or_take
-
-if TYPE_CHECKING:
-    from memops.evaluation.gate import Verdict
-    from memops.evaluation.golden import Suite
-    from memops.evaluation.grading import Grades
-from collections.abc import Callable
-
-from memops.evaluation.gate import Verdict, judge
-from memops.evaluation.grading import Grades
-from memops.reasons import Reason
 
 
 @dataclass(frozen=True)
@@ -54,8 +51,6 @@ class Asked:
 
 def grade(asked: Asked) -> dict[str, Any]:
     """Grade a store or snapshot against a suite; returns means by retriever and slice."""
-    from memops.evaluation.statistics import compared
-
     graded, taken = _graded(asked, timed=True)
     said = graded.to_json()
     said["no_answer"] = dict(graded.unanswered)
@@ -80,59 +75,44 @@ def deciding(policy: Policy, measure: str | None) -> Policy:
 
 def gate(asked: Asked, accept: bool = False, measure: str | None = None) -> dict[str, Any]:
     """Compare a store's grades with the suite's baseline, or record them as the baseline."""
-    from memops.evaluation import gate as gates
-    from memops.evaluation.gate_output import written
-    from memops.evaluation.golden import places
-    from memops.evaluation.grading import Grades, freeze
-
     graded, taken = _graded(asked, refit=accept)
     path = suite_folder(asked.suite) / "baseline.json"
     policy = deciding(asked.settings.policy, measure)
     if measure and measure not in (held := graded.means()):
-        raise MemopsError(
-            f"suite {asked.suite} does not measure {measure}; it measures {', '.join(held)}",
-            f"add it to `measures` in {path.with_name('suite.toml')}, then record with --accept",
-        )
+        said = f"suite {asked.suite} does not measure {measure}; it measures {', '.join(held)}"
+        where = f"`measures` in {path.with_name('suite.toml')}"
+        raise MemopsError(said, f"add it to {where}, then record with --accept")
     replaced = None
     if accept:
         with contextlib.suppress(MemopsError, OSError):  # a damaged one tells nothing
             replaced = Grades.from_json(files.read_json(path)).means()
         kept = f"keep some of its proposals: memops recall suite review {path.parent}"
         gates.refuse_empty(graded, f"{kept}; then again")
-        freeze(graded, path.parent)
+        grading.freeze(graded, path.parent)
         files.write_json(path, graded.to_json())
     if not path.is_file():
         raise GateInconclusive(f"{path}: no baseline", "record one with --accept")
-    verdict = gates.judge(files.read_json(path), graded, policy)
+    verdict = judge(files.read_json(path), graded, policy)
     return {
-        **_about(asked, taken),
-        "accepted": str(path) if accept else None,
-        "replaced": replaced,
-        **verdict.to_json(),
-        "grades": graded.means(),
-        **written(verdict, places(path.parent)),
-    }
+        **_about(asked, taken), "accepted": str(path) if accept else None, "replaced": replaced,
+        **verdict.to_json(), "grades": graded.means(), **written(verdict, places(path.parent)),
+    }  # fmt: skip
 
 
 def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str, Any]:
     """Grade a snapshot and what a plan would leave of it, by one frozen encoder, and compare."""
-    from memops.evaluation import gate as gates
-    from memops.evaluation.golden import load
-    from memops.evaluation.grading import frozen, grade
-    from memops.evaluation.grading_steps import blamed
-
     loaded = load(suite_folder(suite))
     before = snapshot.open_snapshot(Path(path)).records()
     made = planfile.load(plan, settings.state)
     changes = made.plan()
-    by = (loaded, settings.policy, frozen(loaded, before))
+    by = (loaded, settings.policy, grading.frozen(loaded, before))
     past = kept_lineage(settings.state, made.header["store"])
 
-    def graded(first: pl.DataFrame) -> "Grades":
-        return grade(outcome(before, first), *by, pl.concat([past, lineage(first)]))
+    def graded(first: pl.DataFrame) -> Grades:
+        return grading.grade(outcome(before, first), *by, pl.concat([past, lineage(first)]))
 
-    was, now = grade(before, *by, past), graded(changes)
-    verdict, blame = gates.judge(was, now, settings.policy), None
+    was, now = grading.grade(before, *by, past), graded(changes)
+    verdict, blame = judge(was, now, settings.policy), None
     if verdict.verdict == "fail" and (blame := blamed(was, graded, changes, settings.policy)):
         verdict = replace(verdict, because=[*verdict.because, blame.because])
     verdict = _since_baseline(suite_folder(suite) / "baseline.json", now, verdict, settings.policy)
@@ -142,26 +122,21 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
     recall = [r for r in verdict.measures.to_dicts() if r["slice"] == "all"]
     kept = ("measure", "before", "after", "difference", "low", "high")
     return {
-        "suite": suite,
-        "verdict": verdict.verdict,
-        "why": verdict.reasons,
-        "blame": blame and asdict(blame),
-        "grades": str(out),
+        "suite": suite, "verdict": verdict.verdict, "why": verdict.reasons,
+        "blame": blame and asdict(blame), "grades": str(out),
         "recall": [{k: r[k] for k in kept} for r in recall],
-    }
+    }  # fmt: skip
 
 
-def _since_baseline(path: Path, now: "Grades", verdict: "Verdict", policy: Policy) -> "Verdict":
+def _since_baseline(path: Path, now: Grades, verdict: Verdict, policy: Policy) -> Verdict:
     """The verdict on a plan; fail where its loss comes on top of others since the baseline.
 
     What each of many nights loses may be too little for any of them to fail.
     """
-    from memops.evaluation import gate as gates
-
     if verdict.verdict not in ("pass", "warn") or verdict.gained_by >= 0 or not path.is_file():
         return verdict
     with contextlib.suppress(MemopsError, OSError):  # a damaged one tells nothing
-        since = gates.judge(files.read_json(path), now, policy)
+        since = judge(files.read_json(path), now, policy)
         if since.verdict == "fail":
             told = [reason("gate.since_baseline"), *since.because, *verdict.because]
             return replace(verdict, verdict="fail", because=told)
@@ -170,11 +145,8 @@ def _since_baseline(path: Path, now: "Grades", verdict: "Verdict", policy: Polic
 
 def _graded(
     asked: Asked, refit: bool = False, timed: bool = False
-) -> "tuple[Grades, snapshot.Snapshot]":
+) -> tuple[Grades, snapshot.Snapshot]:
     """Grades by the encoder frozen with the suite's baseline, unless it is to be fitted anew."""
-    from memops.evaluation.golden import load
-    from memops.evaluation.grading import fitted, grade
-
     settings, loaded = asked.settings, load(suite_folder(asked.suite))
     with tempfile.TemporaryDirectory(prefix="memops-") as folder:
         passing = not asked.keep and (asked.store in settings.stores or ":" in asked.store)
@@ -184,12 +156,12 @@ def _graded(
     name = asked.encoder or (settings.encoder if settings.encoder != "lsa" else None)
     name = name or (loaded.encoder if refit or loaded.encoder != "lsa" else None)
     edges = kept_lineage(settings.state, taken.manifest["store"])
-    used = fitted(name, records, settings) if name else None
+    used = grading.fitted(name, records, settings) if name else None
     clock = time.perf_counter if timed else None
-    return grade(records, loaded, settings.policy, used, edges, clock), taken
+    return grading.grade(records, loaded, settings.policy, used, edges, clock), taken
 
 
-def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> dict[str, Any]:
+def _shown(suite: Suite, verdict: Verdict, was: Grades, now: Grades) -> dict[str, Any]:
     rows = verdict.measures.to_dicts()
     asked = {q["query_id"]: q for q in suite.queries.select("query_id", "text", "lang").to_dicts()}
     ranks = _first_ranks(was), _first_ranks(now)
@@ -211,20 +183,15 @@ def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> 
     overall = [r | {"value": r["difference"]} for r in rows if r["slice"] == "all"]
     delta = ("value", "low", "high")
     return {
-        "suite": suite.name,
-        "retriever": suite.retriever,
-        "queries": suite.queries.height,
+        "suite": suite.name, "retriever": suite.retriever, "queries": suite.queries.height,
         "measures": [
             {"measure": r["measure"], **_sides(r), "delta": {name: r[name] for name in delta}}
             for r in overall
         ],
-        "by_category": slices("category"),
-        "by_lang": slices("lang"),
-        "lost": moved(verdict.lost),
-        "gained": moved(verdict.gained),
-        "verdict": verdict.verdict,
-        "why": verdict.because,
-    }
+        "by_category": slices("category"), "by_lang": slices("lang"),
+        "lost": moved(verdict.lost), "gained": moved(verdict.gained),
+        "verdict": verdict.verdict, "why": verdict.because,
+    }  # fmt: skip
 
 
 def _sides(row: dict[str, Any]) -> dict[str, Any]:
@@ -232,7 +199,7 @@ def _sides(row: dict[str, Any]) -> dict[str, Any]:
     return {"n": row["queries"], **ends}
 
 
-def _first_ranks(graded: "Grades") -> dict[str, int]:
+def _first_ranks(graded: Grades) -> dict[str, int]:
     """For each query, the rank of the first right answer, from its reciprocal rank."""
     own = graded.per_query.filter(pl.col("value") > 0, retriever=graded.retriever)
     own = own.filter(pl.col("measure").str.starts_with("RR")).select("query_id", "value")

@@ -22,13 +22,9 @@ from memops.state import evidence
 from memops.verdicts import AGAINST, BOTH_HOLD, SAME, UNSURE, Decider, Pair, Side
 
 LABELS = {
-    "duplicate": "same",
-    "conflict": "replaces",
-    "contradiction": "replaces",
-    "supersession": "replaces",
-    "neither": "both_hold",
-    "not_duplicate": "not_same",
-}
+    "duplicate": "same", "conflict": "replaces", "contradiction": "replaces",
+    "supersession": "replaces", "neither": "both_hold", "not_duplicate": "not_same",
+}  # fmt: skip
 """What a judge should say of a pair with each label."""
 SHAPES = {
     "same": ("merge_near", "merge", "merge.judged"),
@@ -89,15 +85,12 @@ def tested(
     vetoes = features([dict(row) for row in pairs]).select(
         same=pl.col("veto_same").is_not_null(), replaces=pl.col("veto_conflict").is_not_null()
     )
-    rows = pl.DataFrame(
-        {
-            "said": [word.verdict for word in said],
-            "gold": [LABELS[row["label"]] for row in pairs],
-            "newer": [row.get("newer") for row in pairs],
-            "lang": [row.get("lang") or "all" for row in pairs],
-        },
-        schema_overrides={"newer": pl.String},
-    ).hstack(vetoes)
+    told = [
+        (word.verdict, LABELS[row["label"]], row.get("newer"), row.get("lang") or "all")
+        for word, row in zip(said, pairs, strict=True)
+    ]
+    schema = dict.fromkeys(("said", "gold", "newer", "lang"), pl.String)
+    rows = pl.DataFrame(told, schema, orient="row").hstack(vetoes)
     known = rows.with_columns(verdict=_verdict(), right=_right())
     stopped = pl.any_horizontal(*((pl.col("verdict") == v) & pl.col(v) for v in SHAPES))
     counts = counted(known.with_columns(stopped=stopped), policy)
@@ -150,13 +143,9 @@ def earned(
 
 
 def told(
-    labels: Path,
-    settings: Settings,
-    recipe: Mapping[str, Any],
-    counts: pl.DataFrame,
-    earned: pl.DataFrame,
-    right: float | None = None,
-) -> dict[str, Any]:
+    labels: Path, settings: Settings, recipe: Mapping[str, Any], counts: pl.DataFrame,
+    earned: pl.DataFrame, right: float | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Keep what a test found, so that plans know what the model may decide; returns the figures."""
     rows = earned.select(*autonomy.SHAPE, "right", "harmful", harmless=0).to_dicts()
     digest = files.sha256(labels)

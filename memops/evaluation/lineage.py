@@ -24,18 +24,15 @@ def qrels(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = None
     text matches and does not hold the question too; one that no record holds has a null doc_id and
     still counts.
     """
-    evidence = suite.relevant.join(_heirs(suite, records, edges), on="id", how="left").select(
-        "query_id", pl.col("id").alias("unit"), "doc_id", "grade", avoid=pl.lit(False)
-    )
+    wanted, found = pl.lit(False), _heirs(suite, records, edges)
+    found = suite.relevant.join(found, on="id", how="left")
+    evidence = found.select("query_id", "doc_id", "grade", unit="id", avoid=wanted)
     leaked = leaks(suite, records).join(evidence, on=["query_id", "doc_id"], how="anti")
-    nuggets = _without(_matching(suite.nuggets, suite, records), leaked).with_columns(
-        grade=pl.lit(1, pl.Int64), avoid=pl.lit(False)
-    )
-    avoided = _matching(suite.avoid, suite, records, ids=True).with_columns(
-        pl.concat_str(pl.lit("avoid "), "unit").alias("unit"),
-        grade=pl.lit(0, pl.Int64),
-        avoid=pl.lit(True),
-    )
+    nuggets = _without(_matching(suite.nuggets, suite, records), leaked)
+    nuggets = nuggets.with_columns(grade=pl.lit(1, pl.Int64), avoid=wanted)
+    avoided = _matching(suite.avoid, suite, records, ids=True)
+    named = {"unit": pl.format("avoid {}", "unit"), "grade": pl.lit(0, pl.Int64)}
+    avoided = avoided.with_columns(**named, avoid=pl.lit(True))
     found = pl.concat([t.select(QRELS.names()).cast(QRELS) for t in (evidence, nuggets, avoided)])
     return found.unique().sort("query_id", "unit", "doc_id", nulls_last=True)
 
@@ -111,7 +108,6 @@ def leaks(suite: Suite, records: pl.DataFrame) -> pl.DataFrame:
     asked = suite.queries.filter(text.str.contains(_QUESTION) & long).select("query_id", said=said)
     words = asked["said"].unique().sort().to_list()
     held = records.filter(LIVE).select(doc_id="id", said=said)
-    found = held.select(
-        "doc_id", said=pl.col("said").str.extract_many(wordlist(words), overlapping=True)
-    ).explode("said", empty_as_null=True)
+    told = pl.col("said").str.extract_many(wordlist(words), overlapping=True)
+    found = held.select("doc_id", said=told).explode("said", empty_as_null=True)
     return asked.join(found, on="said").select("query_id", "doc_id").unique().sort(pl.all())

@@ -1,7 +1,6 @@
 """Tests of a model that reads notes: which of its facts are right, and what it may therefore do.
 
-Labelled notes go the way of `migrate --ask`, rules first. What a model may do unattended it earns
-as a judge of pairs does (`judge_tests`); how often it is right is what its answers weigh from then on.
+Labelled notes go the way of `migrate --ask`; what is earned by it is as in `judge_tests`.
 """
 
 import unicodedata

@@ -140,8 +140,10 @@ def value_question(said: Statement) -> str | None:
     word = _word(said.told[0], said.lang)
     if not spaced(said.lang):
         head = text[: spans[0][0]]
-        head = _EVERY.sub("", head) if word == _table(said.lang)["time"] else head
-        return _joined([head, word, text[spans[0][1] :], "？"], said.lang)
+        if word == lexicon("questions")["word"][said.lang]["time"]:
+            head = _EVERY.sub("", head)
+        asked = " ".join([head, word, text[spans[0][1] :], "？"])
+        return re.sub(r"(?<=[一-鿿：，]) | (?=[一-鿿？，])", "", asked).strip()
     copula = _COPULA.search(text)
     if copula and copula.end() <= spans[0][0] + 1:
         subject = _lowered(text[: copula.start()].strip())
@@ -163,13 +165,8 @@ def unknowns(held: frozenset[str], langs: Sequence[str]) -> list[tuple[str, str]
     ]
 
 
-def _table(lang: str) -> dict[str, str]:
-    words_of: dict[str, str] = lexicon("questions")["word"][lang]
-    return words_of
-
-
 def _word(token: Token, lang: str) -> str:
-    table = _table(lang)
+    table: dict[str, str] = lexicon("questions")["word"][lang]
     kind = token.concept.split("=")[0] if "=" in token.concept else "other"
     return table.get(kind, table["other"])
 
@@ -195,9 +192,3 @@ def _lowered(text: str) -> str:
     first = text.split(" ")[0]
     plain = first in ("The", "A", "An", "Our", "My", "Their") or first.startswith("User")
     return text[0].lower() + text[1:] if plain else text
-
-
-def _joined(parts: Sequence[str], lang: str) -> str:
-    if spaced(lang):
-        return " ".join(parts)
-    return re.sub(r"(?<=[一-鿿：，]) | (?=[一-鿿？，])", "", " ".join(parts)).strip()

@@ -136,12 +136,9 @@ k = 10
 
 def _counts(rows: list[Proposal]) -> dict[str, Any]:
     by = Counter(row["category"] for row in rows)
-    return {
-        "proposed": len(rows),
-        "kept": sum(row.get("keep") is True for row in rows),
-        "dropped": sum(row.get("keep") is False for row in rows),
-        "by_category": {name: by[name] for name in CATEGORIES},
-    }
+    kept, dropped = (sum(row.get("keep") is word for row in rows) for word in (True, False))
+    said = {"proposed": len(rows), "kept": kept, "dropped": dropped}
+    return said | {"by_category": {name: by[name] for name in CATEGORIES}}
 
 
 FEWEST = 20  # queries below which an interval says little

@@ -111,13 +111,9 @@ class _Tries:
     """The searches of one suite, by the measure that decides."""
 
     def __init__(
-        self,
-        records: pl.DataFrame,
-        suite: Suite,
-        golden: pl.DataFrame,
-        policy: Policy,
+        self, records: pl.DataFrame, suite: Suite, golden: pl.DataFrame, policy: Policy,
         encoders: Mapping[str, Encoder],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.records, self.suite, self.policy, self.encoders = records, suite, policy, encoders
         self.asked = suite.queries.filter("answerable")
         self.golden = golden.join(self.asked, on="query_id", how="semi")
@@ -146,12 +142,10 @@ class _Tries:
             run = searcher.run(way.retriever, deep)
             taken = min(taken, 1000 * (time.perf_counter() - begun) / max(1, self.asked.height))
         run = whole(run, k) if way.passages else run
-        values = dict(
-            grades(run, self.golden, [self.measure]).select("query_id", "value").iter_rows()
-        )
-        on_dev, on_rest = (
-            round(float(np.mean([values[q] for q in half])), 6) for half in (dev, rest)
-        )
+        graded = grades(run, self.golden, [self.measure]).select("query_id", "value")
+        values = dict(graded.iter_rows())
+        means = (float(np.mean([values[q] for q in half])) for half in (dev, rest))
+        on_dev, on_rest = (round(mean, 6) for mean in means)
         return Tried(way, on_dev, on_rest, round(taken, 3), values)
 
     def _searcher(self, way: Candidate) -> Searcher:

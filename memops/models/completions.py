@@ -2,12 +2,11 @@
 
 Where it is comes from the environment: MEMOPS_MODEL_URL (its base, such as
 https://api.example.com/v1), MEMOPS_MODEL, and MEMOPS_MODEL_KEY or MEMOPS_MODEL_KEY_FILE; else it is
-the one that `[policy.judge]` names. Answers
-are kept by what was asked, so a night that was cut off goes on where it stopped. Trouble is never
-an exception: a question that got no good answer waits, with the reason.
+the one that `[policy.judge]` names. Answers are kept by what was asked, so a night that was cut off
+goes on where it stopped. Trouble is never an exception: a question that got no good answer waits,
+with the reason.
 """
 
-import hashlib
 import http.client
 import json
 import os
@@ -77,10 +76,8 @@ def endpoint(judge: Judge) -> Endpoint:
     if not url and judge.endpoint:
         return of_judge(judge)
     if not url or not model:
-        raise MemopsError(
-            "no model is named",
-            "set MEMOPS_MODEL_URL, MEMOPS_MODEL and, if it wants one, MEMOPS_MODEL_KEY",
-        )
+        hint = "set MEMOPS_MODEL_URL, MEMOPS_MODEL and, if it wants one, MEMOPS_MODEL_KEY"
+        raise MemopsError("no model is named", hint)
     where, path = place(url, "MEMOPS_MODEL_URL")
     return Endpoint(where, f"{path}/chat/completions", model, credential("MEMOPS_MODEL_KEY"))
 
@@ -143,7 +140,7 @@ class _Asking:
 
     def _digest(self, question: Question) -> str:
         asked = [self.of.place.base, self.of.path, self.of.model, question.task, question.text]
-        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+        return files.digest(json.dumps(asked))
 
     def _remembered(self, path: Path, question: Question) -> str | None:
         try:
@@ -202,15 +199,11 @@ class _Asking:
         of = self.of
         with self.lock:
             self.ip = self.ip or address(of.place)
+        said = {"system": question.task, "user": question.text}
         body = {
-            "model": of.model,
-            "temperature": 0,
-            "max_tokens": self.policy.reply_tokens,
-            "messages": [
-                {"role": "system", "content": question.task},
-                {"role": "user", "content": question.text},
-            ],
-        }
+            "model": of.model, "temperature": 0, "max_tokens": self.policy.reply_tokens,
+            "messages": [{"role": role, "content": text} for role, text in said.items()],
+        }  # fmt: skip
         headers = {"Content-Type": "application/json"} | bearing(of.key, of.place, self.ip)
         request = ("POST", of.path, json.dumps(body, ensure_ascii=False).encode())
         until = min(self.until, time.monotonic() + self.policy.seconds)

@@ -1,9 +1,6 @@
-"""A careful HTTP client for one endpoint, and the encoder behind one (`POST URL/embeddings`).
+"""A client for one endpoint over the careful `wire`, and the encoder behind one (`POST URL/embeddings`).
 
-No redirects, no proxy from the environment, no compression, caps on bytes and time. The host must
-be the machine itself, or be named in an environment variable; it is resolved once and that address
-is used. A token comes from the environment, or from a file that only its owner can read; it is in
-no address, message or file of ours.
+The host must be the machine itself, or be named in an environment variable.
 """
 
 import http.client
@@ -21,7 +18,7 @@ import numpy as np
 from memops.errors import Incomplete, MemopsError, StoreNotFound, Unauthorised
 from memops.files import json_value
 from memops.models.vectors import Vectors, encoded, unit
-from memops.models.wire import Answer, Capped, bearing, credential, exchange, place, resolved
+from memops.models.wire import Capped, bearing, credential, exchange, place, resolved
 
 MAX_BYTES = 64 << 20
 """Most bytes that all answers together may have."""
@@ -53,14 +50,13 @@ class Endpoint:
     def __init__(self, url: str, manners: Manners, pause: float = 0.25) -> None:
         parts = urlsplit(url)
         if parts.username or parts.query or parts.fragment:
-            raise MemopsError(
-                f"{parts.scheme}://{parts.hostname}: give the address without user and query",
-                f"put the token into {manners.env}_TOKEN",
-            )
+            said = f"{parts.scheme}://{parts.hostname}: give the address without user and query"
+            raise MemopsError(said, f"put the token into {manners.env}_TOKEN")
         self.place, self.below = place(url, url)
         self.base = self.place.base
         self.manners, self.pause = manners, pause
         self.left, self.until = MAX_BYTES, time.monotonic() + MAX_SECONDS
+        self.late = f"no whole answer in {MAX_SECONDS:.0f} s"
         self.ip = ""
 
     def get(self, path: str, **query: str) -> dict[str, Any]:
@@ -95,10 +91,8 @@ class Endpoint:
 
     def _believed(self, status: int, body: bytes, path: str) -> bytes:
         if status in (401, 403):
-            raise Unauthorised(
-                f"{self.base}: {self.manners.whom} refused the token ({status})",
-                f"put its token into {self.manners.env}_TOKEN",
-            )
+            said = f"{self.base}: {self.manners.whom} refused the token ({status})"
+            raise Unauthorised(said, f"put its token into {self.manners.env}_TOKEN")
         if status == 404:
             raise StoreNotFound(f"{self.base}{path}: no such route", self.manners.absent)
         if status != 200:
@@ -111,24 +105,18 @@ class Endpoint:
         self.ip = self.ip or self._resolved()
         headers = bearing(token, self.place, self.ip)
         headers |= {"Content-Type": "application/json"} if body else {}
-        answer = self._answer((verb, target, body or None), headers)
-        self.left -= len(answer.body)
-        return answer.status, answer.body
-
-    def _answer(self, request: tuple[str, str, bytes | None], headers: dict[str, str]) -> Answer:
+        asked, caps = (verb, target, body or None), (self.until, self.left, _TIMEOUT)
         try:
-            return exchange(self.place, self.ip, request, headers, self.until, self.left, _TIMEOUT)
+            answer = exchange(self.place, self.ip, asked, headers, *caps)
         except ConnectionRefusedError as error:
-            raise StoreNotFound(
-                f"{self.base}: nothing answers there", self.manners.absent
-            ) from error
+            said = f"{self.base}: nothing answers there"
+            raise StoreNotFound(said, self.manners.absent) from error
         except Capped as error:
-            beyond = {
-                "bytes": f"it sends more than {MAX_BYTES} bytes",
-                "time": f"no whole answer in {MAX_SECONDS:.0f} s",
-            }
+            beyond = {"bytes": f"it sends more than {MAX_BYTES} bytes", "time": self.late}
             why = beyond.get(str(error), "it compresses unasked")
             raise Incomplete(f"{self.base}: {why}", self.manners.again) from error
+        self.left -= len(answer.body)
+        return answer.status, answer.body
 
     def _resolved(self) -> str:
         """The one address that is used: loopback, or a host that the user named."""
@@ -136,17 +124,13 @@ class Endpoint:
         allowed = [name.strip() for name in os.environ.get(f"{env}_HOSTS", "").split(",")]
         ip = resolved(host, self.place.port, host in allowed)
         if ip is None:
-            raise MemopsError(
-                f"{host} is not this machine",
-                f"name it in {env}_HOSTS if you trust it with your memories",
-            )
+            hint = f"name it in {env}_HOSTS if you trust it with your memories"
+            raise MemopsError(f"{host} is not this machine", hint)
         return ip
 
     def _wait(self, seconds: float) -> None:
         if time.monotonic() + seconds > self.until:
-            raise Incomplete(
-                f"{self.base}: no whole answer in {MAX_SECONDS:.0f} s", self.manners.again
-            )
+            raise Incomplete(f"{self.base}: {self.late}", self.manners.again)
         time.sleep(seconds)
 
 
@@ -170,9 +154,8 @@ class Remote:
     def __init__(self, name: str, cache: Path | None = None, instruction: str = "") -> None:
         self.url, _, self.model = name.partition("#")
         if not self.model:
-            raise MemopsError(
-                f"{name}: no model named", "write URL#MODEL, as in http://127.0.0.1:8080/v1#bge-m3"
-            )
+            hint = "write URL#MODEL, as in http://127.0.0.1:8080/v1#bge-m3"
+            raise MemopsError(f"{name}: no model named", hint)
         self.cache, self.instruction = cache, instruction
         Endpoint(self.url, _MANNERS)
 
@@ -210,12 +193,9 @@ class Remote:
             rows = sorted(answer["data"], key=lambda row: int(row["index"]))
             vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)
         except (KeyError, TypeError, ValueError) as error:
-            raise Incomplete(
-                f"{self.url}: its answer holds no embeddings", _MANNERS.again
-            ) from error
+            said = f"{self.url}: its answer holds no embeddings"
+            raise Incomplete(said, _MANNERS.again) from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
-            raise Incomplete(
-                f"{self.url}: {len(rows)} embeddings for {len(texts)} texts, or broken ones",
-                _MANNERS.again,
-            )
+            said = f"{self.url}: {len(rows)} embeddings for {len(texts)} texts, or broken ones"
+            raise Incomplete(said, _MANNERS.again)
         return vectors

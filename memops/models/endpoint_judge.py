@@ -6,7 +6,6 @@ pair would be changed for is asked both ways round, and two answers that disagre
 Verdicts are kept by the hash of texts, prompt and model; no text is kept.
 """
 
-import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 from memops import files
 from memops.errors import Corrupt
-from memops.models.completions import Answers, Question, ask, of_judge
+from memops.models.completions import Question, ask, of_judge
 from memops.policy.models import Judge
 from memops.verdicts import BOTH_HOLD, TURNED, UNSURE, VERDICTS, Pair, Verdict
 
@@ -47,7 +46,7 @@ class EndpointJudge:
         self._of, self._policy = of_judge(policy), policy
         path = self._of.path.removesuffix("/chat/completions")
         made = json.dumps([self._of.place.base, path, policy.model, TASK])
-        self._made = hashlib.sha256(made.encode()).hexdigest()
+        self._made = files.digest(made)
         self._path = kept / f"{self._made[:32]}.json" if kept else None
         self._known: dict[str, str] = self._read()
         self.figures: dict[str, Any] = {"asked": 0, "cached": 0, "requests": 0, "waiting": {}}
@@ -67,7 +66,7 @@ class EndpointJudge:
 
     def _answered(self, pairs: Sequence[Pair]) -> list[str]:
         sides = [_sent(pair) for pair in pairs]
-        keys = [self._key(side) for side in sides]
+        keys = [files.digest(json.dumps(side, sort_keys=True))[:32] for side in sides]
         new = dict(zip(keys, sides, strict=True))
         open_ = [key for key in new if key not in self._known]
         self.figures["asked"] += len(open_)
@@ -75,28 +74,20 @@ class EndpointJudge:
         size = max(1, min(self._policy.pairs, 20))
         batches = [open_[at : at + size] for at in range(0, len(open_), size)]
         asked = [_question(nth, [new[key] for key in b]) for nth, b in enumerate(batches)]
-        answers = ask(
-            asked,
-            self._of,
-            self._policy,
-            None,
-            lambda question, said: parsed(said, len(batches[int(question.id)])) is not None,
-        )
-        self._note(answers)
-        for nth, batch in enumerate(batches):
-            told = parsed(answers.said.get(str(nth), ""), len(batch)) or {}
-            self._known |= {batch[n - 1]: verdict for n, verdict in told.items()}
-        if answers.said:
-            self._write()
-        return [self._known.get(key, UNSURE) for key in keys]
 
-    def _key(self, sides: dict[str, Any]) -> str:
-        return hashlib.sha256(json.dumps(sides, sort_keys=True).encode()).hexdigest()[:32]
+        def good(question: Question, said: str) -> bool:
+            return parsed(said, len(batches[int(question.id)])) is not None
 
-    def _note(self, answers: Answers) -> None:
+        answers = ask(asked, self._of, self._policy, None, good)
         self.figures["requests"] += len(answers.said) + len(answers.waiting)
         for why in answers.waiting.values():
             self.figures["waiting"][why] = self.figures["waiting"].get(why, 0) + 1
+        for nth, batch in enumerate(batches):
+            told = parsed(answers.said.get(str(nth), ""), len(batch)) or {}
+            self._known |= {batch[n - 1]: verdict for n, verdict in told.items()}
+        if answers.said and self._path:
+            files.write_json(self._path, dict(sorted(self._known.items())))
+        return [self._known.get(key, UNSURE) for key in keys]
 
     def _read(self) -> dict[str, str]:
         try:
@@ -104,10 +95,6 @@ class EndpointJudge:
         except Corrupt:
             return {}
         return {k: v for k, v in said.items() if v in VERDICTS}
-
-    def _write(self) -> None:
-        if self._path:
-            files.write_json(self._path, dict(sorted(self._known.items())))
 
 
 def parsed(reply: str, pairs: int) -> dict[int, str] | None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from memops.errors import Corrupt, MemopsError
-from memops.models.transformers import one_thread, quieten, refuse_code
+from memops.models.transformers import ABSENT, one_thread, quieten, refuse_code
 from memops.models.vectors import encoded
 from memops.verdicts import BOTH_HOLD, CONFLICT, SAME, UNSURE, Pair, Verdict
 
@@ -40,9 +40,7 @@ class CrossEncoderJudge:
         from importlib.util import find_spec
 
         if find_spec("sentence_transformers") is None:
-            raise MemopsError(
-                "sentence-transformers is not installed", "pip install 'memops[models]'"
-            )
+            raise MemopsError(*ABSENT)
         self._folder, self._cache, self._tokens = Path(path).expanduser(), cache, tokens
         self._confidence = confidence
         if not self._folder.is_dir():
@@ -125,10 +123,8 @@ def _labels(path: Path) -> list[int] | None:
         return [next(n for n, name in named.items() if name.startswith(w[:6])) for w in WORDS]
     except StopIteration:
         known = ", ".join(named.values()) or "not named"
-        raise MemopsError(
-            f"{path}: its labels are {known}",
-            f"name them {', '.join(WORDS)} in id2label, or take a model with a single score",
-        ) from None
+        hint = f"name them {', '.join(WORDS)} in id2label, or take a model with a single score"
+        raise MemopsError(f"{path}: its labels are {known}", hint) from None
 
 
 def _digest(folder: Path) -> str:

@@ -51,10 +51,9 @@ def _encoder(name: str, cache: Path, texts: Sequence[str]) -> "Encoder":
 
         return Lsa().fitted(texts)
     if not Path(name).expanduser().is_dir():
-        raise MemopsError(
-            f"the encoder {name!r} cannot be loaded: no such folder",
-            "set dense.encoder to `lsa`, the folder of a sentence-transformers model, or leave it empty",
-        )
+        a_model = "`lsa`, the folder of a sentence-transformers model, or leave it empty"
+        said = f"the encoder {name!r} cannot be loaded: no such folder"
+        raise MemopsError(said, f"set dense.encoder to {a_model}")
     from memops.models.transformers import Model
 
     return Model(name, cache, steady=True)

@@ -14,6 +14,7 @@ from memops.models.vectors import Vectors, encoded, unit
 
 _TOKENS = 256  # of a text that are read
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
+ABSENT = ("sentence-transformers is not installed", "pip install 'memops[models]'")
 _HINT = "give `lsa`, a folder with a sentence-transformers model, or the name of one"
 
 
@@ -112,9 +113,7 @@ def load_model(name: str) -> Any:
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
-        raise MemopsError(
-            "sentence-transformers is not installed", "pip install 'memops[models]'"
-        ) from error
+        raise MemopsError(*ABSENT) from error
     if name.startswith(("/", ".", "~")) and not Path(name).expanduser().is_dir():
         raise MemopsError(f"the encoder {name!r} cannot be loaded: no such folder", _HINT)
     quieten()

@@ -40,14 +40,12 @@ def encoded(
     starts = tracked("encoding texts", range(0, new.height, _BATCH))
     for batch in (new.slice(start, _BATCH) for start in starts):
         vectors = np.asarray(encode(batch["text"].to_list()), dtype=np.float32)
-        kind = pl.Array(pl.Float32, vectors.shape[1])
-        parts.append(
-            pl.DataFrame({"hash": batch["hash"], "vector": pl.Series(vectors, dtype=kind)})
-        )
+        held = pl.Series(vectors, dtype=pl.Array(pl.Float32, vectors.shape[1]))
+        parts.append(batch.select("hash", vector=held))
         if folder is not None:
             _keep(folder, parts[-1])
-    held = pl.concat(parts).unique("hash", keep="first", maintain_order=True)
-    rows = asked.select("hash").join(held, on="hash", how="left", maintain_order="left")
+    known = pl.concat(parts).unique("hash", keep="first", maintain_order=True)
+    rows = asked.select("hash").join(known, on="hash", how="left", maintain_order="left")
     return np.asarray(rows["vector"].to_numpy(), dtype=np.float32)
 
 
@@ -64,10 +62,9 @@ def _hash(text: str) -> str:
 def _read(path: Path) -> pl.DataFrame:
     try:
         return pl.read_parquet(path).select("hash", "vector")
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise Corrupt(
-            f"{path}: damaged vector cache: {error}", "delete it; it is made again"
-        ) from error
+    except files.UNREADABLE as error:
+        said = f"{path}: damaged vector cache: {error}"
+        raise Corrupt(said, "delete it; it is made again") from error
 
 
 def _keep(folder: Path, part: pl.DataFrame) -> None:

@@ -91,10 +91,8 @@ def bearing(token: str, to: Place, ip: str) -> dict[str, str]:
     Raises MemopsError where it would go to another machine unencrypted.
     """
     if token and not (to.secure or ipaddress.ip_address(ip.partition("%")[0]).is_loopback):
-        raise MemopsError(
-            f"{to.base}: a token is not sent unencrypted to another machine",
-            "use https, or a tunnel to this machine",
-        )
+        said = f"{to.base}: a token is not sent unencrypted to another machine"
+        raise MemopsError(said, "use https, or a tunnel to this machine")
     return {"Authorization": f"Bearer {token}"} if token else {}
 
 

@@ -49,24 +49,20 @@ def text(night: dict[str, Any]) -> str:
     if asked := night["ops"] - night["unattended"]:
         left = f"{asked} of {night['ops']} changes, which a night of your own leaves to `memops review`"
         lines.append(f"  {'approved':<22} {left}")
-    for measure in night.get("recall", []):
-        lines.append(
-            f"  {measure['measure']:<22} {measure['before']:.3f} -> {measure['after']:.3f}"
-        )
+    recall = night.get("recall", [])
+    lines += [f"  {m['measure']:<22} {m['before']:.3f} -> {m['after']:.3f}" for m in recall]
     lines.append(f"  {'recall':<22} {night.get('verdict', 'not graded: no suite')}")
     if "error" in night:
         lines += [f"  {'read-back':<22} {night['error']}", f"  {'':<22} {night['hint']}"]
     if night.get("run"):
-        lines.append(
-            f"  {'undo':<22} memops --state {Path(night['path']).parents[1]} rollback {night['run']}"
-        )
+        state = Path(night["path"]).parents[1]
+        lines.append(f"  {'undo':<22} memops --state {state} rollback {night['run']}")
     return "\n".join([*lines, f"  {'report':<22} {night['report']}"])
 
 
 def _script() -> Any:
-    spec = importlib.util.spec_from_file_location(
-        "memops_samples", resource("data/make_samples.py")
-    )
+    script = resource("data/make_samples.py")
+    spec = importlib.util.spec_from_file_location("memops_samples", script)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

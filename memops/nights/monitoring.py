@@ -133,12 +133,9 @@ def publish(settings: Settings, now: datetime) -> None:
 def _last(table: pl.DataFrame) -> dict[str, dict[str, Any]]:
     """The last night of each store, with the times of its first and its last good one."""
     good = pl.col("at").filter(pl.col("code").is_in(GOOD)).last().alias("good_at")
-    rows = (
-        table.group_by("store", maintain_order=True)
-        .agg(pl.all().last(), good, pl.col("at").first().alias("first_at"))
-        .sort("store")
-    )
-    return {row["store"]: row for row in rows.to_dicts()}
+    stores = table.group_by("store", maintain_order=True)
+    rows = stores.agg(pl.all().last(), good, pl.col("at").first().alias("first_at"))
+    return {row["store"]: row for row in rows.sort("store").to_dicts()}
 
 
 def _stand(
@@ -165,20 +162,14 @@ def _stand(
         state = "waiting"
     columns = ("at", "code", "rows", "live", "ops", "applied", "skipped", "seconds")
     return {
-        "store": name,
-        "state": state,
-        "fine": int(state in FINE),
-        "good_at": last.get("good_at"),
-        "hours_since": None if age is None else round(age, 1),
-        "unfinished": len(cut),
-        "cut_off": cut,
-        "waiting": open_,
-        "plan": left[0].plan if left else None,
+        "store": name, "state": state, "fine": int(state in FINE), "good_at": last.get("good_at"),
+        "hours_since": None if age is None else round(age, 1), "unfinished": len(cut),
+        "cut_off": cut, "waiting": open_, "plan": left[0].plan if left else None,
         "plans": {plan.plan: plan.changes for plan in left},
         "expired": [plan.plan for plan in left if plan.expired],
         **{column: last.get(column) for column in columns},
         "recall": {r["measure"]: r["value"] for r in last.get("recall") or ()},
-    }
+    }  # fmt: skip
 
 
 def _label(text: str) -> str:

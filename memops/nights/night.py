@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from memops import files, locks, snapshot
+from memops import files, locks, snapshot, steps
 from memops.commands.snapshots import prune
 from memops.errors import GateFailed, Locked, MemopsError, told
 from memops.nights import open_changes
@@ -31,15 +31,6 @@ from memops.settings import Settings
 from memops.state import cadence, history, planfile
 from memops.state.runs import find_run
 from memops.state.sources import clock
-from memops.steps import (
-    apply_step,
-    ask_step,
-    grade_plan,
-    plan_step,
-    recover,
-    report_step,
-    take_snapshot,
-)
 from memops.stores import Store, open_store
 
 T = TypeVar("T")
@@ -86,32 +77,33 @@ def curate(
         timings: list[dict[str, Any]] = []
         timed = _logged(call, night, settings, timings)
         if not plan_only:
-            night |= timed(recover, name, settings)
-        taken = timed(take_snapshot, name, settings, at)
+            night |= timed(steps.recover, name, settings)
+        taken = timed(steps.take_snapshot, name, settings, at)
         if model:
-            night |= timed(ask_step, taken["path"], settings, at)
+            night |= timed(steps.ask_step, taken["path"], settings, at)
         answers = night.get("answers")
-        night |= timed(plan_step, taken["path"], settings, at, migrate, due, answers)
+        night |= timed(steps.plan_step, taken["path"], settings, at, migrate, due, answers)
         night["rows"] = {"before": taken["rows"], "live_before": taken["live"]}
         night["hygiene"] = why
         if unread := taken["notes"].get("skipped"):
             night["unread"] = unread
         if chosen := suite or settings.store(name).suite:
             grading = (taken["path"], night["plan"], chosen, settings)
-            night |= timed(grade_plan, *grading)
+            night |= timed(steps.grade_plan, *grading)
         night["timings"] = timings
         with _told_beside_its_run(night, settings, passing):
             if night.get("verdict") == "fail":
                 night |= _kept_from(night)
             elif not plan_only:
-                night |= timed(apply_step, night["plan"], settings, approve) if night["ops"] else {}
+                if night["ops"]:
+                    night |= timed(steps.apply_step, night["plan"], settings, approve)
                 night |= open_changes.left_open(night["plan"], taken["path"], settings)
             if model and night["asked"]["waiting"] and night["code"] == 0:
                 night["code"] = SKIPPED
             if due and not (migrate or plan_only) and night["code"] in (0, SKIPPED):
                 cadence.record(store, settings.state, at)
             night["rows"] |= _after(taken["path"], night, settings)
-            night |= timed(report_step, night, settings)
+            night |= timed(steps.report_step, night, settings)
             call(prune, settings, at)
             history.append(settings.state, night)
         return night
@@ -212,10 +204,7 @@ def _said(night: dict[str, Any]) -> str:
 
 
 def _logged(
-    call: Callable[..., Any],
-    night: dict[str, Any],
-    settings: Settings,
-    timings: list[dict[str, Any]],
+    call: Callable[..., Any], night: dict[str, Any], settings: Settings, timings: list[Any]
 ) -> Callable[..., Any]:
     """Return `call`, timing each step and noting it in the logbook under one name of the night."""
     name = f"{night['now']}/{night['store']}"
@@ -234,7 +223,7 @@ def _logged(
             tell(title.replace("_", " "), 1, 1)
             timings.append({"step": title, "seconds": round(spent, 3)})
             with suppress(OSError, MemopsError):  # what a step did counts, not a line about it
-                _note_step(settings.state, clock(), name, night["store"], title, spent, said)
+                _note_step(settings.state, name, night["store"], title, spent, said)
         return result
 
     return timed
@@ -258,25 +247,15 @@ _NAMES = ("snapshot", "plan", "run", "verdict", "state", "error")
 
 
 def _note_step(
-    state: Path,
-    at: datetime,
-    night: str,
-    store: str,
-    step: str,
-    seconds: float,
-    said: Mapping[str, Any],
+    state: Path, night: str, store: str, step: str, seconds: float, said: Mapping[str, Any]
 ) -> None:
     """Append a line; of what a step returned only its counts and the names of what it made."""
     line = {
-        "at": at.isoformat(timespec="milliseconds"),
-        "night": night,
-        "store": store,
-        "step": step,
-        "event": "failed" if "error" in said else "done",
-        "seconds": round(seconds, 3),
+        "at": clock().isoformat(timespec="milliseconds"), "night": night, "store": store,
+        "step": step, "event": "failed" if "error" in said else "done", "seconds": round(seconds, 3),
         **{key: said[key] for key in _COUNTS if isinstance(said.get(key), int)},
         **{key: said[key] for key in _NAMES if isinstance(said.get(key), str)},
-    }
+    }  # fmt: skip
     if flow_run := os.environ.get("PREFECT__FLOW_RUN_ID"):
         line["flow_run"] = flow_run
     data = (json.dumps(line, ensure_ascii=False) + "\n").encode()

@@ -49,14 +49,9 @@ def ping(url: str, good: bool, text: str) -> None:
 
 def run(command: str, subject: str, text: str) -> None:
     """Run a program, without a shell; the text is its input, MEMOPS_SUBJECT the subject."""
-    subprocess.run(
-        shlex.split(command),
-        input=text.encode(),
-        env={**os.environ, "MEMOPS_SUBJECT": subject},
-        stdout=subprocess.DEVNULL,
-        timeout=SECONDS,
-        check=True,
-    )
+    own = {**os.environ, "MEMOPS_SUBJECT": subject}
+    how: dict[str, Any] = {"stdout": subprocess.DEVNULL, "timeout": SECONDS, "check": True}
+    subprocess.run(shlex.split(command), input=text.encode(), env=own, **how)
 
 
 def mail(address: str, subject: str, text: str) -> None:
@@ -91,11 +86,7 @@ def _sent(url: str, below: str, body: bytes, kind: str) -> None:
         raise MemopsError(f"it answered {said.status}")
 
 
-WAYS: dict[str, Callable[[str, str, str], None]] = {
-    "webhook": post,
-    "email": mail,
-    "command": run,
-}
+WAYS: dict[str, Callable[[str, str, str], None]] = {"webhook": post, "email": mail, "command": run}
 _FILE = "digest.json"
 
 
@@ -129,9 +120,8 @@ def tell(
 def tried(settings: Settings) -> dict[str, str]:
     """Send a notice by every way that is set; returns by way what came of it."""
     asked, text = settings.notify, "This is a try: `memops config notify` sent it."
-    done = {
-        name: _by_each(asked, "memops: a try", text, [name]) for name in WAYS if _at(asked, name)
-    }
+    ways = (name for name in WAYS if _at(asked, name))
+    done = {name: _by_each(asked, "memops: a try", text, [name]) for name in ways}
     if asked.ping:
         done["ping"] = _tried("ping", lambda: ping(asked.ping, True, text))
     return {name: "; ".join(said) or "sent" for name, said in done.items()}
@@ -193,9 +183,8 @@ def _about(night: Mapping[str, Any], typed: str) -> str:
     """What a notice says of one night, and the line to type."""
     store = night["store"]
     if "error" in night and "by_rule" not in night:
-        return (
-            f"{store}: {night['cause']}: {night['error']} (exit {night['code']})\n  {night['hint']}"
-        )
+        said = f"{store}: {night['cause']}: {night['error']} (exit {night['code']})"
+        return f"{said}\n  {night['hint']}"
     lines = [summary(dict(night), typed).rstrip()]
     if night.get("waiting") or night["code"] not in MILD:
         lines += [f"\nLook: {typed} review {night['plan']}"]

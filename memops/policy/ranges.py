@@ -1,7 +1,4 @@
-"""Ranges: what a setting may be; pydantic checks it where a file is read.
-
-A policy that is made in code is not checked.
-"""
+"""Ranges: what a setting may be; pydantic checks it where a file is read, and only there."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

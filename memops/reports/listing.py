@@ -13,7 +13,6 @@ from memops.judge.explain import explained
 from memops.plan import meaning, tallied
 from memops.reasons import plain
 from memops.reports import view
-from memops.reports.data import Change, Cluster, Conflict, Evidence, Field, Place, Undo
 from memops.reports.riskiest import places, riskiest
 from memops.settings import Settings
 from memops.state import planfile
@@ -22,9 +21,11 @@ from memops.state.runs import Run
 _TOLD = 200  # conflicts whose words are read again for the page, which has no room for more
 _HIDES = ("merge", "supersede", "tombstone", "quarantine")
 
+Shown = dict[str, Any]
+"""What a page shows of one change, record or group, as plain values."""
 State = Callable[[int, str], str]
 """Tells what became of a change, by its number and its record."""
-Undoing = Callable[[Sequence[int]], Undo]
+Undoing = Callable[[Sequence[int]], Shown]
 """Returns what takes changes back, or out of a plan that waits, by their numbers."""
 
 
@@ -49,14 +50,12 @@ class Told:
     @cached_property
     def about(self) -> pl.DataFrame:
         """What is told of all: nth, op, rule, id, seq, risk, waits, what stands in its place."""
-        return (
-            meaning(self.changes, self.before)
-            .select("op", "rule", "id", "risk", "waits", "superseded_by", "evidence")
-            .with_columns(seq=pl.Series(self.seqs, dtype=pl.Int64))
-            .with_row_index("nth")
-        )
+        told = ("op", "rule", "id", "risk", "waits", "superseded_by", "evidence")
+        seq = pl.Series(self.seqs, dtype=pl.Int64)
+        known = meaning(self.changes, self.before).select(*told, seq=seq)
+        return known.with_row_index("nth")
 
-    def said(self, id: str) -> Evidence:
+    def said(self, id: str) -> Shown:
         """Return a record as a page names it."""
         return {"id": id, "text": self.texts.get(id, "")}
 
@@ -75,7 +74,7 @@ def listed(made: planfile.PlanFile | None, told: Told, states: State) -> dict[st
     changes = dict(_changes(told, about[sorted({*first, *risky})]))
     where = places(told.before, [changes[nth]["id"] for nth in risky])
     for rank, nth in enumerate(risky, 1):
-        nowhere: Place = {"under": [], "above": None, "below": None}
+        nowhere: Shown = {"under": [], "above": None, "below": None}
         changes[nth] |= {"rank": rank, "place": where.get(changes[nth]["id"], nowhere)}
     refused = [
         {**told.said(r["id"]), "code": r["code"], "rule": r["rule"], "args": r.get("args", {})}
@@ -93,20 +92,25 @@ def listed(made: planfile.PlanFile | None, told: Told, states: State) -> dict[st
     }
 
 
-def _changes(told: Told, chosen: pl.DataFrame) -> Iterator[tuple[int, Change]]:
+def _changes(told: Told, chosen: pl.DataFrame) -> Iterator[tuple[int, Shown]]:
+    """Each line of a plan and what became of it: planned, applied, skipped, refused or rolled-back.
+
+    `before_text` is None for an insert, `after_text` for a record that is hidden or gone; `instead`
+    is then what stands in its place, or else the first evidence; `undo` takes the change alone back.
+    """
     touched = told.before.filter(pl.col("id").is_in(chosen["id"].implode()))
     known = {r["id"]: r for r in touched.iter_rows(named=True)}
     for row in chosen.iter_rows(named=True):
         line, state = told.line(row["nth"]), row["state"]
         was, given = known.get(line["id"], {}), line.get("set", {})
-        fields: list[Field] = [
+        fields = [
             {"name": n, "before": None if was.get(n) is None else str(was[n]), "after": str(v)}
             for n, v in given.items()
             if n not in ("text", "extra")
         ]
         newer, kept = row["superseded_by"], told.texts.get(line["id"])
         after = given.get("text") or line.get("record", {}).get("text") or kept
-        change: Change = {
+        change: Shown = {
             "seq": line["seq"], "op": line["op"], "rule": line["rule"], "id": line["id"],
             "code": line["code"], "args": line.get("args", {}), "risk": line.get("risk"),
             "locator": line.get("locator", {}), "state": state, "fields": fields,
@@ -125,16 +129,12 @@ def _changes(told: Told, chosen: pl.DataFrame) -> Iterator[tuple[int, Change]]:
 def _conflicts(told: Told) -> dict[str, Any]:
     """Each record that steps back and what stands in its place; `judged` tells the first ones."""
     rows = told.about.filter(pl.col("op") == "supersede", pl.col("evidence").list.len() > 0)
-    found: list[Conflict] = []
+    found: list[Shown] = []
     for row in rows.head(view.MANY).iter_rows(named=True):
         line = told.line(row["nth"])
-        found.append(
-            {
-                "old": told.said(row["id"]), "new": told.said(row["superseded_by"]),
-                "code": line["code"], "args": line.get("args", {}),
-                "undo": told.undoing([row["seq"]]),
-            }
-        )  # fmt: skip
+        sides = {"old": told.said(row["id"]), "new": told.said(row["superseded_by"])}
+        why = {"code": line["code"], "args": line.get("args", {})}
+        found.append({**sides, **why, "undo": told.undoing([row["seq"]])})
     words = explained([(c["old"]["text"], c["new"]["text"]) for c in found[:_TOLD]])
     for conflict, said in zip(found, words, strict=False):
         if said["opposes"]:
@@ -146,7 +146,7 @@ def _conflicts(told: Told) -> dict[str, Any]:
 def _clusters(told: Told) -> dict[str, Any]:
     merged = told.about.filter(pl.col("op") == "merge")
     groups = merged.group_by(keeper="superseded_by").agg("id", "seq").sort("keeper")
-    found: list[Cluster] = [
+    found = [
         {"keeper": told.said(keeper), "members": [*map(told.said, ids)], "undo": told.undoing(seqs)}
         for keeper, ids, seqs in groups.head(view.MANY).iter_rows()
     ]
@@ -175,7 +175,7 @@ def undoing(made: planfile.PlanFile | None, runs: Sequence[Run], settings: Setti
     """Return what tells how to take changes back that these runs carried out, and those that wait."""
     by = {seq: run.id for run in runs for seq in run.header["kept"]}
 
-    def undo(seqs: Sequence[int]) -> Undo:
+    def undo(seqs: Sequence[int]) -> Shown:
         run = by.get(seqs[0])
         verb = f"rollback {run} --only" if run else f"review {made.id if made else ''} --reject"
         return {"command": f"{settings.typed()} {verb}", "seqs": seqs}

@@ -40,9 +40,8 @@ def render(
     verdict = view.verdict(page, say)
     when = partial(words.moment, zone=_zone(zone))
     shown = [section for section in SECTIONS if section.empty or page[section.id]]
-    return _template("run.html.j2").render(
-        d=page, say=say, word=say.word, when=when, pictures=drawn, verdict=verdict, sections=shown
-    )
+    said = {"say": say, "word": say.word, "when": when, "verdict": verdict}
+    return _template("run.html.j2").render(d=page, pictures=drawn, sections=shown, **said)
 
 
 def render_history(stores: Sequence[Mapping[str, Any]], lang: str = words.FALLBACK) -> str:
@@ -58,9 +57,8 @@ def render_history(stores: Sequence[Mapping[str, Any]], lang: str = words.FALLBA
     if days:
         counts = {"nights": sum(c["nights"] for c in stores), "stores": len(stores)}
         about = say("history_about", first=days[0], last=days[-1], **counts)
-    return _template("history.html.j2").render(
-        stores=page, pictures=drawn, about=about, say=say, word=say.word
-    )
+    said = {"about": about, "say": say, "word": say.word}
+    return _template("history.html.j2").render(stores=page, pictures=drawn, **said)
 
 
 def render_aging(said: Mapping[str, Any], moves: Sequence[str]) -> str:
@@ -118,13 +116,9 @@ def _compiled() -> FileSystemBytecodeCache | None:
 @cache
 def _template(name: str) -> Template:
     environment = Environment(
-        loader=FileSystemLoader(resource("reports")),
-        bytecode_cache=_compiled(),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+        loader=FileSystemLoader(resource("reports")), bytecode_cache=_compiled(), autoescape=True,
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
     own = {"n": words.number, "clip": words.clip, "fixed": words.fixed, "figure": pictures.figure}
     environment.filters.update(own)
     return environment.get_template(name)

@@ -1,14 +1,12 @@
-"""Pictures of a report: where every bar, dot and band of its inline SVG stands.
-
-Widths are in units of a 360 wide view box, which a telephone shows at about its own size. The
-templates in `reports/parts` only write these numbers down.
-"""
+"""Pictures of a report: where every bar, dot and band of its inline SVG stands, 360 units wide."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memops.reports.words import Speaker, clip, fixed, number
 
+Picture = dict[str, Any] | None
+"""What a template draws; None where there is nothing to draw."""
 WIDTH = 360
 _ROW = 40
 _COURSE = 52
@@ -43,9 +41,7 @@ def drawn(page: Mapping[str, Any], say: Speaker) -> dict[str, Any]:
     }
 
 
-def bars(
-    key: str, title: str, desc: str, rows: Sequence[Mapping[str, Any]]
-) -> dict[str, Any] | None:
+def bars(key: str, title: str, desc: str, rows: Sequence[Mapping[str, Any]]) -> Picture:
     """Return one bar a row (`name`, `n`, and the `value` that is written at its end)."""
     top = max((row["n"] for row in rows), default=0)
     placed = [
@@ -56,9 +52,7 @@ def bars(
     return _picture(key, title, desc, placed, 28)
 
 
-def pairs(
-    key: str, title: str, desc: str, rows: Sequence[Mapping[str, Any]], word: Any
-) -> dict[str, Any] | None:
+def pairs(key: str, title: str, desc: str, rows: Sequence[Mapping[str, Any]], word: Any) -> Picture:
     """Return two bars a row, before and after, on one scale."""
     top = max((max(row["before"], row["after"]) for row in rows), default=0)
     placed = [
@@ -73,7 +67,7 @@ def pairs(
     return _picture(key, title, desc, placed, _ROW)
 
 
-def intervals(title: str, desc: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def intervals(title: str, desc: str, rows: Sequence[Mapping[str, Any]]) -> Picture:
     """Return a dot and its interval before and after, a row each measure, on a scale of 0 to 1."""
     placed = [
         {
@@ -90,7 +84,7 @@ def intervals(title: str, desc: str, rows: Sequence[Mapping[str, Any]]) -> dict[
 
 def courses(
     key: str, title: str, desc: str, lines: Sequence[Mapping[str, Any]], word: Any
-) -> dict[str, Any] | None:
+) -> Picture:
     """Return one line a row over its days (`name`, `points` of day and value); gaps stay gaps."""
     placed = [
         {
@@ -111,7 +105,7 @@ def _picture(
     step: int,
     below: int = 4,
     **more: Any,
-) -> dict[str, Any] | None:
+) -> Picture:
     """A picture of rows that stand so far below each other; None without any."""
     placed = [{**row, "y": step * i} for i, row in enumerate(rows)]
     about = {"key": key, "title": title, "desc": desc, "height": step * len(rows) + below}
@@ -125,9 +119,7 @@ def figure(value: float | None) -> str:
     return number(round(value)) if float(value).is_integer() and value > 1 else fixed(value, 3)
 
 
-def flow(
-    title: str, desc: str, moves: Sequence[Mapping[str, Any]], say: Speaker
-) -> dict[str, Any] | None:
+def flow(title: str, desc: str, moves: Sequence[Mapping[str, Any]], say: Speaker) -> Picture:
     """Return bands from the tiers before to the tiers after, as high as their counts."""
     known = [m for m in moves if m["count"] > 0 and m["source"] in _FROM and m["target"] in _INTO]
     table = {(m["source"], m["target"]): m["count"] for m in known}
@@ -158,16 +150,11 @@ def _course(values: Sequence[float | None], top: float) -> dict[str, Any]:
         x = 4 + (WIDTH - 8) * at / max(1, len(values) - 1)
         y = None if value is None else top + 42 - 22 * (value - low) / span
         places.append(None if y is None else (round(x, 1), round(y, 1)))
-    steps = [
-        f"{'L' if at and places[at - 1] else 'M'}{place[0]} {place[1]}"
-        for at, place in enumerate(places)
-        if place
-    ]
-    dots = [
-        {"x": place[0], "y": place[1]}
-        for at, place in enumerate(places)
-        if place and not (at and places[at - 1] and at + 1 < len(places) and places[at + 1])
-    ]
+    steps, dots = list[str](), list[dict[str, float]]()
+    for before, place, after in zip([None, *places], places, [*places[1:], None], strict=False):
+        if place:
+            steps.append(f"{'L' if before else 'M'}{place[0]} {place[1]}")
+            dots += [] if before and after else [{"x": place[0], "y": place[1]}]
     return {"d": "".join(steps), "dots": dots}
 
 

@@ -61,12 +61,10 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> dict[st
     plan = (made.plan(), made.kept, made.lines()) if made else (nothing(), [], [])
     told = Told(without_secrets(before, plan[0]), *plan, undoing(made, runs, settings))
     mine = [not runs or seq in done for seq in told.seqs]
-    carried = told.changes.filter(
-        ~pl.col("id").is_in([*(s["id"] for s in skipped), *back]), pl.Series(mine, dtype=pl.Boolean)
-    )
-    after = outcome(before, carried)
+    out = pl.col("id").is_in([*(s["id"] for s in skipped), *back])
+    after = outcome(before, told.changes.filter(~out, pl.Series(mine, dtype=pl.Boolean)))
     policy = from_table(made.header["policy"]) if made else settings.policy
-    now = night.get("now") or taken.manifest["taken_at"]
+    now, graded = night.get("now") or taken.manifest["taken_at"], night.get("grades")
     return {
         "title": night.get("store") or taken.address,
         "store": {"address": taken.address, "kind": taken.manifest["store"]["kind"]},
@@ -80,7 +78,7 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> dict[st
         **filled(Sides(before, after, now, policy)),
         "tier_flow": flow(before, after),
         "distributions": distributions(before, after, now),
-        "grades": _grades(night),
+        "grades": files.read_json(Path(graded))["shown"] if graded else None,
         "trend": _trend(night, settings),
         "timings": night.get("timings", []),
         "environment": taken.manifest["versions"],
@@ -155,26 +153,17 @@ def _trend(night: dict[str, Any], settings: Settings) -> list[dict[str, Any]]:
     return history.lines(table) if table.height > 1 else []
 
 
-def _grades(night: dict[str, Any]) -> dict[str, Any] | None:
-    if not night.get("grades"):
-        return None
-    shown: dict[str, Any] = files.read_json(Path(night["grades"]))["shown"]
-    return shown
-
-
 _AGES = (1, 7, 30, 90, 180, 365)
 
 
 def count(records: pl.DataFrame) -> dict[str, Any]:
     """Return how many records there are, and how many live ones by kind, scope and tier."""
     live = records.filter(LIVE)
-    kinds, scopes, tiers = (
-        dict(live.group_by(n).len().sort(n).iter_rows()) for n in ("kind", "scope", "tier")
-    )
-    return {
-        "rows": records.height, "live": live.height,
-        "by_kind": kinds, "by_scope": scopes, "by_tier": tiers,
-    }  # fmt: skip
+    by = {
+        f"by_{n}": dict(live.group_by(n).len().sort(n).iter_rows())
+        for n in ("kind", "scope", "tier")
+    }
+    return {"rows": records.height, "live": live.height, **by}
 
 
 def flow(before: pl.DataFrame, after: pl.DataFrame) -> Rows:
@@ -197,11 +186,9 @@ def distributions(before: pl.DataFrame, after: pl.DataFrame, now: str) -> Rows:
     age = _banded(days, _AGES, labels).fill_null("unknown")
     names = ["0.0-0.2", "0.2-0.4", "0.4-0.6", "0.6-0.8", "0.8-1.0"]
     importance = _banded(pl.col("importance"), (0.2, 0.4, 0.6, 0.8), names)
-    return [
-        {"name": "age", "bins": _bins(before, after, age, [*labels, "unknown"])},
-        {"name": "importance", "bins": _bins(before, after, importance, names)},
-        {"name": "tier", "bins": _bins(before, after, pl.col("tier"), list(TIERS))},
-    ]
+    by = (("age", age, [*labels, "unknown"]), ("importance", importance, names),
+          ("tier", pl.col("tier"), list(TIERS)))  # fmt: skip
+    return [{"name": name, "bins": _bins(before, after, of, bins)} for name, of, bins in by]
 
 
 def _banded(value: pl.Expr, edges: Sequence[float], labels: Sequence[str]) -> pl.Expr:
@@ -213,8 +200,6 @@ def _banded(value: pl.Expr, edges: Sequence[float], labels: Sequence[str]) -> pl
 
 
 def _bins(before: pl.DataFrame, after: pl.DataFrame, by: pl.Expr, labels: list[str]) -> Rows:
-    was, now = (
-        dict(r.filter(LIVE).select(label=by).group_by("label").len().iter_rows())
-        for r in (before, after)
-    )
+    counts = (r.filter(LIVE).select(label=by).group_by("label").len() for r in (before, after))
+    was, now = (dict(table.iter_rows()) for table in counts)
     return [{"label": x, "before": was.get(x, 0), "after": now.get(x, 0)} for x in labels]

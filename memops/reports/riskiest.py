@@ -7,7 +7,6 @@ from typing import Any
 import polars as pl
 
 from memops.plan import tallied
-from memops.reports.data import Place
 
 MOST = 10
 """Changes that a plan and its report show first."""
@@ -39,22 +38,16 @@ def around(records: pl.DataFrame, ids: Collection[str]) -> pl.DataFrame:
     return records.filter(mine | file.is_in(files.implode()).fill_null(False))
 
 
-def places(records: pl.DataFrame, ids: Collection[str]) -> dict[str, Place]:
+def places(records: pl.DataFrame, ids: Collection[str]) -> dict[str, dict[str, Any]]:
     """Return where records stand: the headings above, and the text before and after in the file."""
     parts = pl.col("origin").str.extract_groups(r"^(?<file>.*)#(?<line>\d+)$")
     lines = records.select("id", "subject", "text", "extra", parts.alias("parts")).unnest("parts")
     lines = lines.with_columns(pl.col("line").cast(pl.Int64)).sort("file", "line", "id")
-    beside = lines.with_columns(
-        above=pl.col("text").shift(1).over("file"), below=pl.col("text").shift(-1).over("file")
-    )
-    return {
-        row["id"]: {
-            "under": _under(row),
-            "above": row["above"] if row["file"] is not None else None,
-            "below": row["below"] if row["file"] is not None else None,
-        }
-        for row in beside.filter(pl.col("id").is_in(list(ids))).iter_rows(named=True)
-    }
+    near = {"above": pl.col("text").shift(1), "below": pl.col("text").shift(-1)}
+    filed = pl.when(pl.col("file").is_not_null())
+    beside = lines.with_columns(filed.then(to.over("file")).alias(n) for n, to in near.items())
+    rows = beside.filter(pl.col("id").is_in(list(ids))).iter_rows(named=True)
+    return {r["id"]: {"under": _under(r), "above": r["above"], "below": r["below"]} for r in rows}
 
 
 def _under(row: dict[str, Any]) -> list[str]:

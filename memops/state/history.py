@@ -61,9 +61,8 @@ def of(settings: Settings, store: str | None = None) -> pl.DataFrame:
     table = nights(settings.state)
     known = table.drop_nulls("place").sort("at", "store").group_by("place")
     names = dict(known.agg(pl.col("store").last()).iter_rows()) | settings.places
-    named = table.with_columns(
-        store=pl.col("place").replace_strict(names, default=None).fill_null(pl.col("store"))
-    ).sort("store", maintain_order=True)
+    called = pl.col("place").replace_strict(names, default=None).fill_null(pl.col("store"))
+    named = table.with_columns(store=called).sort("store", maintain_order=True)
     if store is None:
         return named
     own = settings.called(store)
@@ -107,14 +106,9 @@ def lines(table: pl.DataFrame) -> list[dict[str, Any]]:
     measures = [row["measure"] for row in taken] if taken.len() else []
     names = [*_COURSES, *dict.fromkeys(measures)]
     known = {name: daily(table, _COURSES.get(name, name)).tail(_DAYS) for name in names}
-    return [
-        {
-            "name": name,
-            "points": part.with_columns(pl.col("day").dt.strftime("%Y-%m-%d")).to_dicts(),
-        }
-        for name, part in known.items()
-        if part["value"].count()
-    ]
+    kept = {name: part for name, part in known.items() if part["value"].count()}
+    day = pl.col("day").dt.strftime("%Y-%m-%d")
+    return [{"name": n, "points": part.with_columns(day).to_dicts()} for n, part in kept.items()]
 
 
 def courses(table: pl.DataFrame) -> list[dict[str, Any]]:

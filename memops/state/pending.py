@@ -1,8 +1,4 @@
-"""Pending: plans of which something is left that nobody has carried out, and runs that were cut off.
-
-Told from headers, the beginnings of lines and the lengths of files alone, without reading a change
-or a journal: a monitor asks of every store.
-"""
+"""Pending: plans of which something is left and runs that were cut off, without reading a change."""
 
 import re
 from collections import Counter

@@ -145,9 +145,7 @@ def _stands_in(text: str, said: pl.Series) -> bool:
 def _forms(texts: Iterable[str]) -> set[str]:
     """The ways in which a file may write texts: plain, in JSON, in HTML by either library."""
     plain = {*texts}
-    plain |= {
-        json.dumps(text, ensure_ascii=ascii)[1:-1] for text in plain for ascii in (True, False)
-    }
+    plain |= {json.dumps(t, ensure_ascii=ascii)[1:-1] for t in plain for ascii in (True, False)}
     plain |= {json.dumps(way)[1:-1] for way in plain}  # a line of JSON within a line of JSON
     escaped = {html.escape(way) for way in plain}
     other = {way.replace("&#x27;", "&#39;").replace("&quot;", "&#34;") for way in escaped}

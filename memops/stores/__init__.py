@@ -222,10 +222,8 @@ def open_store(address: str) -> Store:
     """Return the store at `KIND:PATH`."""
     kind, sep, path = address.partition(":")
     if not sep or not path:
-        raise StoreNotFound(
-            f"{address!r} is no store address",
-            "write KIND:PATH, for example clawseed:~/.clawseed/workspace, or a name from memops.toml",
-        )
+        like = "KIND:PATH, for example clawseed:~/.clawseed/workspace, or a name from memops.toml"
+        raise StoreNotFound(f"{address!r} is no store address", f"write {like}")
     return cast(Store, Aliasing(kind_class(kind)(path)))
 
 
@@ -241,10 +239,9 @@ def standing(store: S) -> S:
         return store
     near = [root.parent, *islice(root.glob("*/"), _NEAR), *islice(root.glob("*/*/"), _NEAR)]
     other = next((folder for folder in near if _marked(folder, marks)), None)
-    raise StoreNotFound(
-        f"{root} is no {store.kind} store: none of {', '.join(marks)} is there",
-        f"did you mean {store.kind}:{other}?" if other else "check the store's address",
-    )
+    hint = f"did you mean {store.kind}:{other}?" if other else "check the store's address"
+    said = f"{root} is no {store.kind} store: none of {', '.join(marks)} is there"
+    raise StoreNotFound(said, hint)
 
 
 def _marked(folder: Path, marks: Sequence[str]) -> bool:

@@ -137,12 +137,10 @@ def _answers(written: Iterable["Written"]) -> list["Written"]:
     answers = list(written)
     ids = [name for a in answers for name in (a.id, a.new_id) if name is not None]
     table = {name: alias for alias, name in aliases(ids).items()}
-    return [
-        replace(a, id=table.get(a.id, a.id), new_id=table.get(a.new_id or "", a.new_id))
-        if table
-        else a
-        for a in answers
-    ]
+    if not table:
+        return answers
+    named = ((a, table.get(a.id, a.id), table.get(a.new_id or "", a.new_id)) for a in answers)
+    return [replace(a, id=id, new_id=new) for a, id, new in named]
 
 
 def _kept(undo: list["Undo"]) -> list["Undo"]:
@@ -160,8 +158,6 @@ def _own(entry: "Undo") -> "Undo":
     own = (entry.before or entry.after or {}).get(_OWN)
     if own is None:
         return entry
-    before, after = (
-        image and {name: value for name, value in image.items() if name != _OWN}
-        for image in (entry.before, entry.after)
-    )
+    images = (entry.before, entry.after)
+    before, after = (i and {name: v for name, v in i.items() if name != _OWN} for i in images)
     return replace(entry, id=own, before=before, after=after)

@@ -237,12 +237,9 @@ def _states(
     ids: pl.Series, live: pl.DataFrame, before: pl.DataFrame, after: pl.DataFrame
 ) -> dict[str, tuple[State, str]]:
     """What becomes of each change, by records as they are, as the plan saw them and would leave them."""
-    found = [
-        ids.to_frame().join(
-            records.with_columns(here=pl.lit(True)), on="id", how="left", maintain_order="left"
-        )
-        for records in (live, after, before)
-    ]
+    held = (records.with_columns(here=pl.lit(True)) for records in (live, after, before))
+    asked = ids.to_frame()
+    found = [asked.join(r, on="id", how="left", maintain_order="left") for r in held]
     names = [name for name in found[0].columns if name != "id"]
     done, open_ = (
         reduce(and_, (found[0][name].eq_missing(other[name]) for name in names))

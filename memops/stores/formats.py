@@ -88,9 +88,8 @@ def parsed(data: bytes, where: str) -> pl.DataFrame:
     checked = _one_by_one(rows, where)
     names = {name for row in checked for name in row}
     columns = {name: [row.get(name) for row in checked] for name in names}
-    return pl.DataFrame(
-        {name: pl.Series(name, columns[name], RECORDS[name]) for name in RECORDS if name in columns}
-    )
+    known = (name for name in RECORDS if name in columns)
+    return pl.DataFrame({name: pl.Series(name, columns[name], RECORDS[name]) for name in known})
 
 
 def lines_of(data: bytes) -> list[bytes]:

@@ -1,8 +1,4 @@
-"""Transcripts: what was said, as far as a store's agent has kept it, to extract from again.
-
-Agents cut what they store, clawseed at some fifty bytes; the whole turn may still stand beside
-the store.
-"""
+"""Transcripts: turns that an agent has kept whole, of which its store may keep some fifty bytes."""
 
 import json
 import re

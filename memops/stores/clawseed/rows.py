@@ -1,8 +1,4 @@
-"""Rows of clawseed's `memories` table, and what a change to a record does to its row.
-
-Which columns there are depends on the release that last opened the store, so everything goes by
-`columns`.
-"""
+"""Rows of clawseed's `memories` table, with the columns of the release that last opened the store."""
 
 import hashlib
 import sqlite3
@@ -14,15 +10,7 @@ import polars as pl
 
 from memops.errors import Corrupt
 from memops.schema import DEFAULTS, RECORDS, RETIRED, conform, instant
-from memops.stores.clawseed.categories import (
-    category_for,
-    kind_of,
-    own_key,
-    role_of,
-    source_of,
-    subject_of,
-    tier_of,
-)
+from memops.stores.clawseed import categories
 from memops.stores.sqlite import columns_in
 from memops.stores.sqlite.fields import Field
 from memops.stores.sqlite.table import Row, Table
@@ -84,9 +72,9 @@ class Memories(Table):
         name: Field(column, _READ.get(name, str)) for name, column in HOLDS.items()
     }
     shown: ClassVar[Mapping[str, Field]] = {
-        "subject": Field("key", subject_of), "source": Field("key", source_of),
-        "kind": Field("category", kind_of), "tier": Field("category", tier_of),
-        "role": Field("category", role_of),
+        "subject": Field("key", categories.subject_of), "source": Field("key", categories.source_of),
+        "kind": Field("category", categories.kind_of), "tier": Field("category", categories.tier_of),
+        "role": Field("category", categories.role_of),
     }  # fmt: skip
     needed: ClassVar[tuple[str, ...]] = (
         "id", "key", "content", "category", "created_at", "updated_at",
@@ -148,9 +136,9 @@ class Memories(Table):
         made = record["created_at"] or now
         row = {
             "id": record["id"],
-            "key": record["key"] if record["key"] is not None else own_key(record["id"]),
+            "key": record["key"] if record["key"] is not None else categories.own_key(record["id"]),
             "content": record["text"],
-            "category": category_for(record["kind"], record["tier"]),
+            "category": categories.category_for(record["kind"], record["tier"]),
             "created_at": local(made),
             "updated_at": local(record["updated_at"] or made),
             "namespace": record["scope"],
@@ -162,12 +150,12 @@ class Memories(Table):
 
     def kind_of(self, category: Any) -> str:
         """Return the kind of a category."""
-        return kind_of(str(category))
+        return categories.kind_of(str(category))
 
     def placed(self, row: Row) -> tuple[Row, str]:
         """Return a new row, under a key of its own where its own is taken."""
         if self.has("key", row["key"]):
-            row["key"] = own_key(row["id"])
+            row["key"] = categories.own_key(row["id"])
         return super().placed(row)
 
     def stands(self, link: str) -> bool:
@@ -184,10 +172,9 @@ class Memories(Table):
         for name, parts in _TRIGGERS.items():
             if not all(part in there.get(name, "") for part in parts):
                 cache = columns_in(self.connection, "embedding_cache")
-                raise Corrupt(
-                    f"{self.where}: without trigger {name} its search index would fall behind",
-                    _UNFINISHED if cache and "accessed_at" not in cache else "start clawseed once",
-                )
+                unfinished = cache and "accessed_at" not in cache
+                said = f"{self.where}: without trigger {name} its search index would fall behind"
+                raise Corrupt(said, _UNFINISHED if unfinished else "start clawseed once")
 
     def _link(self, native: Any) -> str | None:
         if native is None or (text := text_of(native)) in RETIRED:
@@ -220,15 +207,18 @@ def _projected(records: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
         told = pl.col(column) if isinstance(column, str) else column
         return told.map_elements(of, return_dtype=pl.String, skip_nulls=False)
 
-    category = each(pl.struct("kind", "tier"), lambda row: category_for(row["kind"], row["tier"]))
+    category = each(
+        pl.struct("kind", "tier"), lambda row: categories.category_for(row["kind"], row["tier"])
+    )
     keyed = records.with_columns(
-        _category=pl.coalesce("_category", category), key=pl.coalesce("key", each("id", own_key))
+        _category=pl.coalesce("_category", category),
+        key=pl.coalesce("key", each("id", categories.own_key)),
     )
     held = [name for name, column in HOLDS.items() if column in columns]
     given = {name: pl.col(name) for name in (*held, "origin", "extra")} | {
-        "kind": each("_category", kind_of), "tier": each("_category", tier_of),
-        "role": each("_category", role_of), "source": each("key", source_of),
-        "subject": each("key", subject_of),
+        "kind": each("_category", categories.kind_of), "tier": each("_category", categories.tier_of),
+        "role": each("_category", categories.role_of), "source": each("key", categories.source_of),
+        "subject": each("key", categories.subject_of),
     }  # fmt: skip
     blank = {name: pl.lit(DEFAULTS.get(name), dtype) for name, dtype in RECORDS.items()}
     out = keyed.select(**{name: given.get(name, blank[name]) for name in RECORDS})

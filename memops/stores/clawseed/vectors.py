@@ -30,9 +30,8 @@ _FILL = f"""UPDATE {TABLE} SET embedding = ?, embedding_content_hash = ?
 def lacking(path: Path) -> list[tuple[int, str]]:
     """Return rowid and text of the live rows that have no vector."""
     with reader(path) as connection:
-        live = (
-            "AND superseded_by IS NULL" if "superseded_by" in columns_in(connection, TABLE) else ""
-        )
+        linked = "superseded_by" in columns_in(connection, TABLE)
+        live = "AND superseded_by IS NULL" if linked else ""
         query = f"SELECT rowid, content FROM {TABLE} WHERE embedding IS NULL {live} ORDER BY rowid"
         return [row for row in _texts(connection.execute(query).fetchall()) if row[1].strip()]
 

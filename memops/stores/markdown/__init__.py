@@ -110,9 +110,8 @@ class MarkdownStore:
         """One file at a time; insertions first, so that what replaces a line is there before."""
         where = [self._where(row) for row in changes.to_dicts()]
         new = [ID.match(key) is None for key in changes["id"]]
-        split = changes.with_columns(
-            _where=pl.Series(where, dtype=pl.String), _new=pl.Series(new, dtype=pl.Boolean)
-        )
+        told = pl.Series(where, dtype=pl.String), pl.Series(new, dtype=pl.Boolean)
+        split = changes.with_columns(_where=told[0], _new=told[1])
         for part in split.partition_by("_new", "_where", maintain_order=True, as_dict=False):
             if part["_new"][0]:
                 yield part.drop("_new", "_where")
@@ -231,9 +230,8 @@ class MarkdownStore:
 
     def _known(self, state: FileState, wishes: list[Wish], work: Work) -> pl.DataFrame:
         """The live records that the wishes name; those that this run took out, as they were."""
-        named = {w.id for w in wishes} | {
-            link for w in wishes if w.after and (link := w.after.get("superseded_by"))
-        }
+        links = ((w.after or {}).get("superseded_by") for w in wishes)
+        named = {w.id for w in wishes} | {link for link in links if link}
         now = {key: self._moved.get(key, key) for key in sorted(named)}
         live = dict(state.found)
         for path in sorted({path_of({"id": id_}) or "" for key in now for id_ in (key, now[key])}):

@@ -35,10 +35,8 @@ def examined(
         says = f"files with bytes that are no UTF-8: {', '.join(broken[:5])}"
         yield Finding("texts", "info", len(broken), says, "they are kept as they are")
     if unread := len(paths) - len(texts):
-        says, do = (
-            "files that could not be read in one state",
-            "look at their modes, and who writes them",
-        )
+        says = "files that could not be read in one state"
+        do = "look at their modes, and who writes them"
         yield Finding("unreadable", "warning", unread, says, do)
     yield from own(store.path, texts)
 

@@ -1,7 +1,6 @@
 """Markdown entries: the units of a file as an agent's grammar reads them, each to be a record.
 
-`prefix + text + suffix` of an entry is always its exact bytes. What belongs together is the
-documents' business, what a line means its grammar's.
+`prefix + text + suffix` of an entry is always its exact bytes.
 """
 
 import hashlib

@@ -27,10 +27,8 @@ def kind_of(words: str) -> str | None:
         return plain
     for kind, names in lexicon("markdown")["kinds"].items():
         for name in names:
-            found = (
-                name in said if _WIDE.search(name) else re.search(rf"\b{re.escape(name)}\b", said)
-            )
-            if found:
+            word = re.escape(name) if _WIDE.search(name) else rf"\b{re.escape(name)}\b"
+            if re.search(word, said):
                 return str(kind)
     return None
 

@@ -31,10 +31,8 @@ def without(data: bytes, path: str, ids: Collection[str], grammar: Grammar) -> b
     others = Counter(document.raw(u) for n, u in enumerate(document.units) if n not in gone)
     if Counter(map(now.raw, now.units)) == others:
         return made
-    raise MemopsError(
-        f"{path}: the lines around would read differently without what is to be forgotten",
-        "edit the file by hand, with the agent stopped",
-    )
+    said = f"{path}: the lines around would read differently without what is to be forgotten"
+    raise MemopsError(said, "edit the file by hand, with the agent stopped")
 
 
 def by_file(ids: Collection[str]) -> dict[str, set[str]]:

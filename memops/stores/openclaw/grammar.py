@@ -12,16 +12,8 @@ from typing import Any
 from memops.documents.leads import CLOCK, DATE
 from memops.documents.units import Place, Plain
 from memops.schema import TOMBSTONE
+from memops.stores.markdown import fields
 from memops.stores.markdown.entries import WORDS, parted
-from memops.stores.markdown.fields import (
-    CORE_IMPORTANCE,
-    at,
-    day_in,
-    importance_of,
-    kind_of,
-    plain,
-    time_in,
-)
 
 DATED = re.compile(r"^(?:\./)?memory/(?:.+/)?(\d{4}-\d{2}-\d{2})(?:-[^/]*)?\.md$")
 INSERTED = "memory/memops/"
@@ -158,19 +150,19 @@ def _fields(place: Place, given: dict[str, Any], suffix: str, text: str) -> dict
     recall = _recall_metadata(place.path, suffix)
     rated = recall["importance"] / 10 if recall["importance"] else None
     entities = re.findall(r"@([^\s:：@,]+)", given.get("entities", ""))
-    return plain(
+    return fields.plain(
         {
             "kind": kind,
             "tier": "core" if core else "peripheral" if kind == "session" else "working",
-            "importance": rated or max(importance_of(kind), CORE_IMPORTANCE if core else 0),
+            "importance": rated or max(fields.importance_of(kind), fields.CORE_IMPORTANCE if core else 0),
             "confidence": float(given["c"]) if "c" in given and float(given["c"]) <= 1 else None,
-            "created_at": at(day, clock),
+            "created_at": fields.at(day, clock),
             "superseded_by": TOMBSTONE if re.search(r"status:\s*superseded", above) else None,
             "source": "compaction" if machine(place) else given.get("role"),
             "tags": [f"@{name}" for name in entities] + _tags_of(suffix),
             "_by_line": bool(day and clock is None and not core),
             "_readonly": machine(place),
-            "_native": plain(
+            "_native": fields.plain(
                 {
                     "done": given.get("box", " ") != " " or None,
                     "type": given.get("type"),
@@ -213,7 +205,7 @@ def _kind(place: Place, given: dict[str, Any]) -> str:
     if place.path.rpartition("/")[2] == "USER.md":
         return "preference"
     if place.path.startswith(INSERTED):
-        return kind_of(place.path[len(INSERTED) : -3]) or "note"
+        return fields.kind_of(place.path[len(INSERTED) : -3]) or "note"
     for heading in reversed(place.under):
         if found := _heading_kind(heading):
             return found
@@ -226,24 +218,24 @@ def _heading_kind(heading: str) -> str | None:
     title = re.sub(r"^[\s#]+|\(?\d{4}-\d{2}-\d{2}\)?", "", heading).strip()
     title = re.sub(r"^\d{1,2}:\d{2}(?::\d{2})?\s*(?:[AaPp]\.?[Mm]\.?)?\s*[-–—:：|]?\s*", "", title)
     short = len(title.split()) <= 3 and len(re.findall(r"[\u2e80-\u9fff]", title)) <= 8
-    return kind_of(title) if short and title else None
+    return fields.kind_of(title) if short and title else None
 
 
 def _when(place: Place, given: dict[str, Any], suffix: str) -> tuple[Any, Any]:
     """Return day and time of day of an entry, as far as the file tells."""
     if "day" in given:
-        return day_in(given["day"]), time_in(given.get("clock", ""))
+        return fields.day_in(given["day"]), fields.time_in(given.get("clock", ""))
     if observed := re.search(r"<!--\s*observed:\s*(\S+)", " ".join(place.above)):
-        return day_in(observed[1]), None
+        return fields.day_in(observed[1]), None
     if origin := re.search(r"\[score=[^\]]*\bsource=([^\]\s]+)", suffix):
-        return day_in(origin[1]), None
+        return fields.day_in(origin[1]), None
     dated = DATED.match(place.path)
-    if not dated or not (day := day_in(dated[1])):
+    if not dated or not (day := fields.day_in(dated[1])):
         return None, None
     if "clock" in given:
-        return day, time_in(given["clock"])
+        return day, fields.time_in(given["clock"])
     for heading in reversed(place.under):
-        if clock := time_in(heading):
-            return (day_in(heading) or day), clock
+        if clock := fields.time_in(heading):
+            return (fields.day_in(heading) or day), clock
     stem = re.search(r"\d{4}-\d{2}-\d{2}-(\d{2})(\d{2})(?:-\d+)?\.md$", place.path)
-    return day, time_in(f"{stem[1]}:{stem[2]}") if stem else None
+    return day, fields.time_in(f"{stem[1]}:{stem[2]}") if stem else None

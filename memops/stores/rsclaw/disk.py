@@ -25,10 +25,8 @@ def alone(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise Locked(
-                f"{path} is open in a running rsclaw gateway",
-                "stop the gateway, then run it again; reading works while it runs",
-            ) from error
+            hint = "stop the gateway, then run it again; reading works while it runs"
+            raise Locked(f"{path} is open in a running rsclaw gateway", hint) from error
         if os.fstat(handle).st_ino != path.stat().st_ino:
             raise Locked(f"{path} was replaced just now", "try again")
         yield

@@ -124,12 +124,11 @@ def document(record: Mapping[str, Any]) -> Doc:
     tags = [t for t in record["tags"] if t != "superseded" and not (replaced and t == "pinned")]
     importance = min(record["importance"], 0.3) if replaced else record["importance"]
     unknown = extra.get("fields")
+    own_kind = isinstance(native, str) and _kind(native) == record["kind"]
     fields = {
         "id": extra.get("doc_id", record["id"]),
         "scope": record["scope"],
-        "kind": native
-        if isinstance(native, str) and _kind(native) == record["kind"]
-        else record["kind"],
+        "kind": native if own_kind else record["kind"],
         "text": text,
         "created_at": _seconds(record["created_at"], extra.get("created_at")),
         "accessed_at": _seconds(record["accessed_at"], extra.get("accessed_at")),

@@ -42,10 +42,8 @@ class Client(Endpoint):
     def __init__(self, url: str, pause: float = 0.25) -> None:
         parts = urlsplit(url)
         if parts.username or parts.query or parts.fragment or parts.path.strip("/"):
-            raise MemopsError(
-                f"rsclaw:{parts.scheme}://{parts.hostname}: give only host and port",
-                "put the token into RSCLAW_TOKEN",
-            )
+            said = f"rsclaw:{parts.scheme}://{parts.hostname}: give only host and port"
+            raise MemopsError(said, "put the token into RSCLAW_TOKEN")
         super().__init__(url, _MANNERS, pause)
 
 
@@ -127,11 +125,8 @@ def _stats(client: Client) -> dict[str, Any]:
     ):
         raise Incomplete(f"{client.base}: its statistics are not rsclaw's", _AGAIN)
     if stats["total"] == 0:
-        raise Incomplete(
-            f"{client.base}: it answers that it holds nothing, as a gateway does that cannot open "
-            "its own file; an empty answer is never believed",
-            _AGAIN,
-        )
+        said = "it answers that it holds nothing, as a gateway does that cannot open its own file"
+        raise Incomplete(f"{client.base}: {said}; an empty answer is never believed", _AGAIN)
     return {"total": stats["total"], "pinned": stats["pinned"], **{n: stats[n] for n in tables}}
 
 
@@ -151,11 +146,8 @@ def _all(client: Client, stats: dict[str, Any]) -> list[dict[str, Any]]:
 def _cell(client: Client, scope: str, kind: str) -> list[dict[str, Any]]:
     docs, total = _list(client, scope=scope, kind=kind)
     if len(docs) < total:
-        raise Incomplete(
-            f"{client.base}: scope {scope!r} has {total} documents of kind {kind!r}, of which the "
-            f"API lists {len(docs)}",
-            _AGAIN,
-        )
+        many = f"{total} documents of kind {kind!r}, of which the API lists {len(docs)}"
+        raise Incomplete(f"{client.base}: scope {scope!r} has {many}", _AGAIN)
     return docs
 
 

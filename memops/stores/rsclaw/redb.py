@@ -121,10 +121,9 @@ class _File:
         if checksum(named[:112]) != named[112:]:
             raise self.bad("has a primary commit slot that does not verify")
         if named[0] != 3:
-            raise Corrupt(
-                f"{self.where}: redb file format v{named[0]}; only v3 can be read",
-                "start a current rsclaw once: it upgrades the file and keeps a .bak",
-            )
+            said = f"{self.where}: redb file format v{named[0]}; only v3 can be read"
+            hint = "start a current rsclaw once: it upgrades the file and keeps a .bak"
+            raise Corrupt(said, hint)
         newer = struct.unpack_from("<Q", other, 104) > struct.unpack_from("<Q", named, 104)
         mid_commit = self.recovery and self.data[9] & _TWO_PHASE
         if newer and not mid_commit and checksum(other[:112]) == other[112:]:
@@ -174,19 +173,14 @@ class _File:
         if body[0] == LEAF:
             keys, values = _leaf_spans(body, count, key_width, value_width)
             self.verify(body, values[-1], root[1])
-            yield from zip(
-                (body[a:b] for a, b in pairwise(keys)),
-                (body[a:b] for a, b in pairwise(values)),
-                strict=True,
-            )
+            for (a, b), (c, d) in zip(pairwise(keys), pairwise(values), strict=True):
+                yield body[a:b], body[c:d]
             return
         children = 8 + 16 * (count + 1)
         keys_at = children + 8 * (count + 1)
-        end = (
-            struct.unpack_from(f"<{count}I", body, keys_at)[-1]
-            if key_width is None
-            else keys_at + key_width * count
-        )
+        end = keys_at + count * (4 if key_width is None else key_width)
+        if key_width is None:
+            end = struct.unpack_from("<I", body, end - 4)[0]
         self.verify(body, end, root[1])
         for nth, page in enumerate(struct.unpack_from(f"<{count + 1}Q", body, children)):
             child = (page, body[8 + 16 * nth : 24 + 16 * nth])

@@ -235,18 +235,16 @@ class Table:
         values = [bound(value) for value in row.values()]
         names = ", ".join(f'"{name}"' for name in row)
         marks = ", ".join(mark for mark, _ in values)
-        self.connection.execute(
-            f'INSERT INTO "{self.name}" ({names}) VALUES ({marks})', [value for _, value in values]
-        )
+        query = f'INSERT INTO "{self.name}" ({names}) VALUES ({marks})'
+        self.connection.execute(query, [value for _, value in values])
 
     def update(self, id_: str, new: Row) -> None:
         """Set columns of the row with an id."""
         values = [bound(value) for value in new.values()]
         sets = ", ".join(f'"{name}" = {mark}' for name, (mark, _) in zip(new, values, strict=True))
-        self.connection.execute(
-            f'UPDATE "{self.name}" SET {sets} WHERE "{self.id}" = ?',
-            [*(value for _, value in values), self.native_id(id_)],
-        )
+        given = [*(value for _, value in values), self.native_id(id_)]
+        query = f'UPDATE "{self.name}" SET {sets} WHERE "{self.id}" = ?'
+        self.connection.execute(query, given)
 
     def delete(self, *ids: str) -> None:
         """Delete the rows with these ids."""
