@@ -353,6 +353,7 @@ def test_what_stands_at_a_label_and_is_no_password_stays(text):
         ("域名 2FA 种子：{}", ["g3lq uj3s tgho" + " mpla u6z4 zhc4"]),
         ("wifi upstairs: kiln-up / {}", ["ember" + "98"]),
         ("alias upload, storepass {}, keypass {}", ["KUiRB11" + "upzP3", "ZodCL8J" + "TzM6h"]),
+        ("toolbox login {}   # once", ["e7b3" + "09d1" * 9]),
         ("Setup code: {}\n of the bridge   {}", ["314-27" + "-695", "735-71" + "-823"]),
         ("The shared account of the lab. Password:\n\n    {}\n\nOnly in May.", ["K_RMI6Z" + "w4bD42nE"]),
     ],
