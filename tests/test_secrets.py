@@ -298,7 +298,7 @@ RANDOM = "k3RvQ8zTn5WdYp2L" + "h7XmBc4JfG9s"
 )  # fmt: skip
 def test_a_key_is_masked_to_the_end_of_its_signs_and_words_beside_it_stay(key):
     assert re.fullmatch(r"use \[redacted:[a-z-]+\], please", one(f"use {key}, please"))
-    for beside in (".2026-05-11", "/2026/05/11.log", "~10.0.0.4", ".1"):
+    for beside in (".2026-05-11", "/2026/05/11.log", ".1"):
         assert one(f"use {key}{beside}, please").endswith(f"]{beside}, please")
     token = corpus.TOKENS["gitlab"](random.Random(3))
     assert one(f"key {token}_für_später") == "key [redacted:code-host-token]_für_später"

@@ -35,7 +35,7 @@ def dotted() -> pl.Expr:
 def fitted() -> pl.Expr:
     """What the model took for a secret, if it is no day, no place and nothing to be filled in."""
     own_name = has(r"(?:^|[-_])[^\x00-\x7f]") & has("[A-Za-z]{2}.*[0-9]")
-    own_name |= has("^[0-9]{13,}$")  # which cards have a shape of their own for
+    own_name |= has("^[0-9](?:[ -]?[0-9]){12,}$")  # which cards have a shape of their own for
     own_name |= has("^[a-z]+(?:_[a-z]+)*_[0-9]$")  # one of several
     own_name |= has("^[0-9a-f]{16}(?:-[0-9]+)?$")  # a plan or a run of this program
     own_name |= has(lexicon("secrets")["markup"]) | has(r"&\w+=|^ids?[:=]") | _set_otherwise()
@@ -44,7 +44,15 @@ def fitted() -> pl.Expr:
     to_fill = BEFORE.str.contains("""[A-Z]=["']?$""") & has(r"^[^\x00-\x7f]+(?:_[^\x00-\x7f]+)+$")
     own_name |= to_fill | has("^[a-z]+/[a-z.+-]+$") | has("^[a-z]+(?:-[a-z]+)*(?:-[0-9]{1,2}){2,}$")
     own_name |= of_user() | (pl.col("random") & has("^[A-Za-z0-9]{12,}$") & ~_labelled())
-    return ~published() & _UNDATED & ~pl.col("place") & ~own_name & ~number & ~elided()
+    place = pl.col("place") & ~_words_after_label()
+    return ~published() & _UNDATED & ~place & ~own_name & ~number & ~elided()
+
+
+def _words_after_label() -> pl.Expr:
+    """Whether words that dots join stand right after a password's label, and none of them is a label."""
+    label = expanded(r"""(?i)@{password}\s*(?:@{is}|@{sep})\s*["'`]?$""")
+    words = has(r"^\p{Ll}{3,}(?:\.\p{Ll}{3,})+$") & ~has(expanded("@{password}|@{token}|@{weak}"))
+    return words & BEFORE.str.contains(label)
 
 
 def _labelled() -> pl.Expr:
