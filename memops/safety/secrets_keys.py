@@ -37,6 +37,7 @@ def fitted() -> pl.Expr:
     own_name = has(r"(?:^|[-_])[^\x00-\x7f]") & has("[A-Za-z]{2}.*[0-9]")
     own_name |= has("^[0-9](?:[ -]?[0-9]){12,}$")  # which cards have a shape of their own for
     own_name |= has("^[a-z]+(?:_[a-z]+)*_[0-9]$")  # one of several
+    own_name |= has("^[a-z]{2,}(?:19|20)[0-9]{2}[a-z]{2,}$")  # of a work that is cited
     own_name |= has("^[0-9a-f]{16}(?:-[0-9]+)?$")  # a plan or a run of this program
     own_name |= has(lexicon("secrets")["markup"]) | has(r"&\w+=|^ids?[:=]") | _set_otherwise()
     number = has("^[0-9]+$") & NEXT.str.contains(lexicon("secrets")["counted"])
