@@ -143,11 +143,11 @@ class _Made:
     def __init__(self, pattern: str, opens: set[str], read: Read, lex: Lexicon) -> None:
         self.opens, self.read = opens, read
         self.bare = compiled(pattern, lex, False)
-        self._named = compiled(pattern, lex)
+        self._pattern, self._lex = pattern, lex
 
     @cached_property
     def own(self) -> re.Pattern[str]:
-        return re.compile(self._named)
+        return re.compile(compiled(self._pattern, self._lex))
 
 
 class Grammar:

@@ -5,6 +5,7 @@ regular expressions.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
@@ -72,6 +73,7 @@ class Lexicon:
         self.packs = packs
         self.letters: dict[frozenset[str], str] = {}
         self.sets: dict[str, frozenset[str]] = {}
+        self._among = defaultdict[str, str](str)
         self._made: dict[str, tuple[int, re.Pattern[str]]] = {}
         self.other = self.word({OTHER: True})
         self.breaks = self.word({"newline": True})
@@ -123,6 +125,8 @@ class Lexicon:
         if letter is None:
             letter = self.letters[key] = chr(0x100 + len(self.letters))
             self.sets[letter] = key
+            for role in key:
+                self._among[role] += letter
         return Word(letter, roles)
 
     def begins(self) -> re.Pattern[str]:
@@ -155,7 +159,7 @@ class Lexicon:
 
     def among(self, role: str) -> str:
         """Return the letters of tokens with a role."""
-        return "".join(letter for key, letter in self.letters.items() if role in key)
+        return self._among.get(role, "")
 
 
 def _merged(packs: Sequence[Pack]) -> dict[str, dict[str, Any]]:
