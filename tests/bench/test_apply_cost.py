@@ -23,6 +23,7 @@ from memops.state import plan_basis, planfile, runs
 from memops.stores import clawseed, open_store
 from memops.stores.sqlite import batch as sqlite_batch
 from memops.stores.sqlite import write as sqlite_write
+from memops.stores.sqlite.witnesses import Witnesses
 from tests.stores.clawseed_db import build
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -31,7 +32,7 @@ SAFETY = (
     (applying, "_started"), (execution, "_wrong"), (checks.Checker, "__init__"),
     (checks.Checker, "of"), (plan_basis, "opened"), (Journal, "add"),
     (Journal, "entries"), (runs.Run, "seal"), (runs.Run, "verify"),
-    (sqlite_write.Session, "_judged"), (sqlite_write.Session, "_fewer"),
+    (sqlite_write.Session, "_judged"), (Witnesses, "fewer"),
     (sqlite_batch.Batch, "read"), (sqlite_batch.Batch, "undo"),
     (sqlite_batch.Batch, "_decided"),
 )  # fmt: skip
