@@ -194,13 +194,14 @@ def _verdict(
     # What only asks tells nothing, whatever it asks about.
     idle = ((pl.col("extract") <= policy.silent) | pl.col("mute")) & (share >= policy.junk)
     secret = pl.col("secret") & (pl.col("tombstone") >= policy.junk)
-    junk = noise | secret | idle
+    # What somebody asked to remember sinks at most.
+    junk = noise | ((secret | idle) & ~pl.col("held").fill_null(False))
     table = rows.join(verdicts, on="row", how="left", maintain_order="left").join(
         kinds, on="row", how="left", maintain_order="left"
     )
     return table.with_columns(
         surely=pl.col("noise").str.contains(SURE).fill_null(False)
-        | secret
+        | (secret & junk)
         | (pl.col("tombstone") >= policy.surely),
         verdict=pl.when(pl.col("kinds").is_not_null())
         .then(pl.lit("extract"))
@@ -212,7 +213,7 @@ def _verdict(
         .then(pl.lit("note.told"))
         .when(noise)
         .then("noise")
-        .when(secret)
+        .when(secret & junk)
         .then(pl.lit("note.secret"))
         .when(junk)
         .then(pl.coalesce(bar, pl.lit("note.small_talk")))
