@@ -120,7 +120,8 @@ def apart(
     """Return of each line of a stretch that stands again anywhere below the one that it repeats.
 
     A stretch is whole sections on end, each with the very heading of the one it repeats, under the
-    very headings, which stand on end as well. `found` are lines that go already.
+    very headings, which stand on end as well. Where what they are under stands again, too, with other
+    sections, it is another version of it, which keeps them. `found` are lines that go already.
     """
     texts = ["" if n in found else text for n, text in enumerate(texts)]
     heads = [frame for frame in frames if frame.level < NAMED and texts[frame.start]]
@@ -131,12 +132,15 @@ def apart(
         first.setdefault((_over(frames, head), *(texts[n] for n in lines)), nth)
         for nth, (head, lines) in enumerate(zip(heads, said, strict=True))
     ]
+    at = {head.start: nth for nth, head in enumerate(heads)}
+    over = [at.get(frames[h.parent].start, -1) if h.parent >= 0 else -1 for h in heads]
     out: dict[int, int] = {}
     for begin, end in _stretches(of):
         whole = [
             nth for nth in range(begin, end)
             if not heads[nth].stays and (_below(heads, nth) <= end)
         ]  # fmt: skip
+        whole = [n for n in whole if _same_over(heads, over, n, of[n], (begin, end))]
         lines = {n: held for nth in whole for n, held in zip(said[nth], said[of[nth]], strict=True)}
         size = sum(len(texts[n].encode("utf-8", "replace")) for n in lines)
         several = end - begin > 1  # one alone may be meant again: a checklist, a refrain
@@ -159,6 +163,23 @@ def _over(frames: Sequence[Frame], head: Frame) -> tuple[str, ...]:
     return (
         () if head.parent < 0 else (frames[head.parent].text, *_over(frames, frames[head.parent]))
     )
+
+
+def _same_over(
+    heads: Sequence[Frame], over: Sequence[int], nth: int, held: int, stretch: tuple[int, int]
+) -> bool:
+    """Whether all that a section is under stands again with it: all of its sections are in the stretch.
+
+    Of the last the heading does: what is written after it is taken for its text. `over` names the
+    section that each is under, -1 for none.
+    """
+    up = over[nth]
+    if up < 0 or up == over[held]:
+        return True
+    (begin, end), last = stretch, _below(heads, up) - 1
+    twin = held + last - nth
+    whole = begin <= up and (last < end or (last == end and heads[last].text == heads[twin].text))
+    return whole and _same_over(heads, over, up, held + up - nth, stretch)
 
 
 def _below(heads: Sequence[Frame], nth: int) -> int:

@@ -12,7 +12,7 @@ from memops.evaluation.questions import Statement, known_item, value_question
 from memops.files import digest
 from memops.hygiene.chatter import chatter
 from memops.judge.places import MOMENTS, RANKS, placed, touchable
-from memops.language.text import language, normalised
+from memops.language.text import language, normalised, tokens
 from memops.safety.hostile import injected
 from memops.safety.looked import found as secrets_in
 from memops.safety.masks import MASK
@@ -23,6 +23,8 @@ CATEGORIES = ("known-item", "value", "stale", "no-answer")
 _READ = 4000  # statements that are read, evenly taken
 _SPOKEN = 0.25  # of the texts of a store, in a language that its owner would ask in
 _CHARS = (6, 400)  # of a text that is asked about
+_MORE = 3  # times as many are looked at for whether another record says the same
+_MOST = 0.6  # of the words of what a question asks for, in a record that says it as well
 _BROKEN = r"…$|\.\.\.$|```|<[a-z/!]|\[SUPERSEDED|^(User|Assistant|用户|助手) ?[:：]|^#"
 _BLANK = r"^_.*_$|^\W*\[[^\]]*\]\W*$|[:：]\W*[\[(（【][^\])）】]*[\])）】]\W*$"
 """A place of a template that is to be filled in."""
@@ -60,9 +62,36 @@ def propose(
                 ranks[made[category][-1]["query_id"]] = row["rank"]
     held = superseded(records)
     chains = held if links is None else pl.concat([held, links.select("old", "new")])
+    live = records.filter(LIVE)
+    for name in ("known-item", "value"):
+        some = _spread(made[name], _MORE * each, ranks)
+        made[name] = [row for row, again in zip(some, _again(some, live), strict=True) if not again]
     made["stale"] = list(_stale(chains.unique(), texts, said))
-    made["no-answer"] = list(_unanswerable(records.filter(LIVE)))
+    made["no-answer"] = list(_unanswerable(live))
     return [row for name in CATEGORIES for row in _spread(made[name], each, ranks)]
+
+
+def _again(rows: Sequence[Query], live: pl.DataFrame) -> list[bool]:
+    """Whether a record that is no evidence of a question holds its words, or most of its evidence's."""
+    if not rows:
+        return []
+    held = tokens(live["text"]).select(at="row", token="token").unique()
+    own = live.select("id", "block").with_row_index("at")
+    of = pl.DataFrame({"nth": range(len(rows)), "id": [[*row["relevant"]] for row in rows]})
+    of = of.explode("id").join(own, on="id").with_columns(pl.col("nth").cast(pl.UInt32))
+    placed_only = of.filter(pl.col("block").is_not_null())
+    asked = tokens(pl.Series([row["text"] for row in rows])).select(nth="row", token="token")
+    told = placed_only.join(held, on="at").select("nth", "token")
+    out = set[int]()
+    for wanted, share in ((asked, 1.0), (told, _MOST)):
+        wanted = wanted.unique().join(placed_only.select("nth").unique(), on="nth")
+        size = wanted.group_by("nth").agg(size=pl.len())
+        met = wanted.join(held, on="token").join(
+            of.select("nth", "at"), on=["nth", "at"], how="anti"
+        )
+        met = met.group_by("nth", "at").agg(met=pl.len()).join(size, on="nth")
+        out.update(met.filter(pl.col("met") >= share * pl.col("size"))["nth"])
+    return [nth in out for nth in range(len(rows))]
 
 
 def _askable(records: pl.DataFrame) -> pl.DataFrame:

@@ -142,12 +142,15 @@ def test_what_is_short_or_told_of_another_hour_stays(text):
     assert far(TITLE + text) == TITLE + text
 
 
-def test_a_heading_stays_over_what_is_no_repeat():
+@pytest.mark.parametrize(
+    "more", ["### Field 99\n\n- New since today.\n", DAY.replace("##", "###")[:120]]
+)
+def test_what_stands_again_with_other_sections_is_another_version_and_stays(more):
     below = DAY.replace("##", "###")
-    again = f"## Round\n\n{below}### Field 99\n\n- New since today.\n"
-    assert far(f"{TITLE}## Round\n\n{below}{MORE}\n{again}") == (
-        f"{TITLE}## Round\n\n{below}{MORE}\n## Round\n\n### Field 99\n\n- New since today.\n"
-    )
+    text = f"{TITLE}## Round\n\n{below}{MORE}\n## Round\n\n{below}{more}"
+    assert far(text) == text
+    whole = f"{TITLE}## Round\n\n{below}{MORE}\n"
+    assert far(f"{whole}## Round\n\n{below}").rstrip() == whole.rstrip()
 
 
 @given(documents())
