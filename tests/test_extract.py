@@ -55,8 +55,8 @@ TOLD = {
     "以后回复都用中文": [("preference", "以后回复都用中文")],
     "以后给我回复都用中文": [("preference", "用户希望：以后给用户回复都用中文")],
     "我不吃牛肉和羊肉": [("preference", "用户不吃牛肉和羊肉")],
-    "we always deploy from the release branch": [
-        ("procedure", "The user's team always deploys from the release branch")
+    "we deploy from the release branch": [
+        ("procedure", "The user's team deploys from the release branch")
     ],
     "I don't drive": [("fact", "The user does not drive")],
     "the beta build is blocked on signing": [
@@ -408,7 +408,7 @@ def test_a_name_or_address_behind_others_is_the_users_only_where_the_sentence_go
 def test_a_note_is_retired_for_its_secret_only_where_the_rest_of_it_is_surely_junk():
     code, told = (
         "【12306】验证码:739204,请于5分钟内输入,切勿告知他人。",
-        "帮我记一下,家里路由器的密码是 " + "Tq7#" + "mX2pLd9w",
+        "帮我记一下,wifi 名字叫 HOME_5G_demo",
     )
     judged, _ = judged_notes(store(code, told), Context(NOW, Policy()))
     assert judged.sort("id")["verdict"].to_list() == ["tombstone", "demote"]

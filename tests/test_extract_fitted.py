@@ -23,13 +23,11 @@ def of(text):
 
 def test_letters_of_a_text_are_one_unit_long_however_long_it_is():
     for text in ("a", "我喜欢喝绿茶", "word " * 300):
-        assert np.linalg.norm(of(text)[: 1 << fitted.GRAMS["letters"][0]]) == pytest.approx(
-            1, abs=1e-5
-        )
+        assert np.linalg.norm(of(text)[: 1 << fitted.BITS]) == pytest.approx(1, abs=1e-5)
 
 
 def test_numbers_quotes_and_final_marks_are_one_to_the_letters():
-    size = 1 << fitted.GRAMS["letters"][0]
+    size = 1 << fitted.BITS
     assert (of("am 3. Mai, “so”!!")[:size] == of('am 8. mai, "so"')[:size]).all()
     assert (of("tea")[:size] != of("eat")[:size]).any()
 
@@ -76,7 +74,7 @@ def test_the_likeliest_sequence_is_the_best_of_all():
 
 def test_a_model_is_what_was_stored_to_a_part_in_63():
     weights = np.random.default_rng(1).normal(size=(40, 3)).astype(np.float32)
-    names, again, bias = loaded(stored(["a", "b", "c"], weights, np.array([1.0, 0.0, -1.0]), 2))
+    names, again, bias = loaded(stored(["a", "b", "c"], weights, np.array([1.0, 0.0, -1.0])))
     assert names == ("a", "b", "c")
     assert np.abs(again - weights).max() <= np.abs(weights).max() / 63
     assert bias.tolist() == [1, 0, -1]

@@ -25,6 +25,16 @@ _MARKS = (
     (r"([!?])([A-Za-z0-9)\]}/&=_'])", f"{_KEPT}${{2}}"),
     (r"([0-9]),([0-9]{3})", f"${{1}}{_KEPT}${{2}}"),
     (rf"(?i)({_MONTH}\.? [0-9]{{1,2}}(?:st|nd|rd|th)?),( [0-9]{{4}})", f"${{1}}{_KEPT}${{2}}"),
+    (
+        r"(?i)^(\s*(?:no|nope|wrong(?: again)?|incorrect|not right|不对|错了|又错了))[。!] ?",
+        "${1}, ",
+    ),
+    # A tag that asks for assent to an instruction makes no question of it.
+    (
+        r"(?i)((?:以后|今后|往后|每次|一律|统一|尽量|别再|不要再|always|never|keep|from now on|when you)"
+        r"[^。!?\n]*(?:好吗|好不好|行吗|行不行|可以吗|, ?(?:ok|okay|k|alright|got it|deal)))\?",
+        "${1}。",
+    ),
     (r"(?i)(\S \S+ \S+) (and|but|so) (i|i'm|my|we|our|please)\b", "${1},${2} ${3}"),
 )
 

@@ -21,6 +21,16 @@ FOUND = pl.Schema(
 )
 _ANYBODYS = ("date", "phone")  # forms of value that people, firms and pets have, too
 _DIGITS = "[0-9]{3}|[零〇一二三四五六七八九幺]{11}"
+_BARRED = (
+    "credential",
+    "fiction",
+    "unkept",
+    "retracted",
+    "hypothetical",
+    "question",
+    "quoted",
+    "stranger",
+)
 
 
 def entities(clauses: pl.DataFrame) -> pl.DataFrame:
@@ -43,9 +53,11 @@ def entities(clauses: pl.DataFrame) -> pl.DataFrame:
     )
     table = table.with_columns(
         theirs=others | (others.cum_max().over("row", "sentence") & ~pl.col("own")),
-        told=pl.col("barred").is_null()
-        | ((pl.col("barred") == "request") & pl.col("own").any().over("row", "sentence")),
-    ).filter(~pl.col("question"), ~pl.col("theirs"), "told")
+        passed=(pl.col("barred") == "request").fill_null(False)
+        & ~pl.col("own").any().over("row", "sentence"),
+    ).filter(
+        ~pl.col("barred").is_in(_BARRED).fill_null(False), ~pl.col("theirs"), ~pl.col("passed")
+    )
     hits = [_hits(table, slot) for slot in _slots()]
     found = pl.concat(hits) if hits else FOUND.to_frame()
     return _checked(found.unique(["unit", "key"], keep="first", maintain_order=True))

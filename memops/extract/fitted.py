@@ -4,11 +4,9 @@ Two linear models over the same features, one of what becomes of a text (extract
 one of the kind of fact that it tells, and one over what they say of a note and of its sentences,
 which decides what becomes of it. Their weights stand in `data/lexicons/extract_fitted.toml`,
 eight bits each; `tests/bench/fit_notes.py` makes them. Letters are hashed n-grams of one to three
-characters, words those of one and two; the frame is n-grams of up to four words of which only those
-that say nothing by themselves are told apart, so that it is the same whatever the subject. What
-words mean, the concepts of the vocabulary, is one in every language. A text costs what its length
-costs. Where the policy names an encoder for which weights are known
-(`data/lexicons/extract_encoders.toml`), its vectors are weighed beside them.
+characters, words those of one and two, and what words mean, the concepts of the vocabulary, is one
+in every language. A text costs what its length costs. Where the policy names an encoder for which
+weights are known (`data/lexicons/extract_encoders.toml`), its vectors are weighed beside them.
 """
 
 import base64
@@ -24,7 +22,6 @@ import polars as pl
 from xxhash import xxh3_64_intdigest
 
 from memops.context import Models
-from memops.language.detection import idle_words
 from memops.language.lexicon import lexicon
 from memops.language.text import wordlist
 from memops.language.vocabulary import meaning, words
@@ -35,15 +32,13 @@ Codes = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
 Model = tuple[tuple[str, ...], Numbers, Numbers]
 """Classes, weights (a column a class) and biases."""
-GRAMS = {"letters": (15, 3, 1.0), "frame": (15, 4, 1.0), "words": (16, 2, 1.5)}
-"""Hashed n-grams: the bits of a place, the longest, and their weight."""
+BITS, LONGEST_GRAM, LONGEST_PHRASE = 16, 3, 2
 _POWERS = np.cumprod(np.full(64, 0x100000001B3, np.uint64))  # of a place within a word
 _CONCEPTS = 1 << 13  # places of hashed concepts
-_HAN = np.uint64(0x3400)  # the first sign of Han
-_LEVELS = 95  # of a weight, on each side of nought
+_LEVELS, _LEAST = 95, 2  # of a weight, on each side of nought, and what is kept
 _READ = 2000  # characters of a text that tell what it is
 _AT_ONCE, _CACHED = 20_000, 4000  # texts; those whose letters a processor's cache holds
-_FORM = 0.2  # weight of a form beside letters of unit length
+_WORD, _FORM = 1.5, 0.2  # weight of words and of a form beside letters of unit length
 _FORMS = (
     r"\?\s*$", r"\?", r"(?:\.\.\.|…)\s*$", r'["「『]', ":", "=", r"\n", r"[–—-] ", "[0-9]",
     r"(?:^|[^A-Za-z0-9])[0-9]{4,8}(?:[^0-9]|$)", "[a-z,;] [A-Z][a-z]", "^[A-Z][a-z]+ [A-Z][a-z]",
@@ -65,11 +60,7 @@ _VALUES = (
 )  # fmt: skip
 """What a text names: days, times, numbers by their shape, amounts; and how it is put."""
 _SIZES = (5, 8, 12, 18, 26, 40, 60, 90, 140)
-WIDTH = (
-    sum(1 << bits for bits, *_ in GRAMS.values())
-    + _CONCEPTS
-    + 3 * (len(_FORMS) + len(_VALUES) + 1 + len(_SIZES))
-)
+WIDTH = 2 * (1 << BITS) + _CONCEPTS + 3 * (len(_FORMS) + len(_VALUES) + 1 + len(_SIZES))
 """Features of a text, without a vector."""
 _SHORT = 5  # which of these makes a Chinese text short; an English one, the next
 _FOLDS = (("[“”]", '"'), ("[‘’]", "'"))
@@ -176,11 +167,11 @@ def weighed(model: Model, shown: Any) -> pl.DataFrame:
     return pl.DataFrame(np.round(shares, 4), schema=list(classes))
 
 
-def stored(classes: list[str], weights: Numbers, bias: Numbers, least: int) -> dict[str, Any]:
-    """Return a model (a column a class) as data: weights in eight bits, below the `least` nought."""
+def stored(classes: list[str], weights: Numbers, bias: Numbers) -> dict[str, Any]:
+    """Return a model (a column a class) as data: weights in eight bits, the least as nought."""
     scale = np.abs(weights).max(axis=0) / _LEVELS
     small = np.round(weights / scale).astype(np.int8)
-    small[np.abs(small) < least] = 0
+    small[np.abs(small) < _LEAST] = 0
     return {
         "classes": classes,
         "scale": [round(float(s), 8) for s in scale],
@@ -217,7 +208,7 @@ def _forms(texts: pl.Series) -> Numbers:
 
 
 def _hashed(texts: pl.Series) -> Any:
-    """Hashed n-grams of letters, of the frame and of words."""
+    """Hashed n-grams of letters, each row of unit length, and of words, each of another."""
     from scipy import sparse
 
     parts = [_grammed(texts[at : at + _CACHED]) for at in range(0, max(len(texts), 1), _CACHED)]
@@ -231,26 +222,8 @@ def _grammed(texts: pl.Series) -> Any:
     marked = "\x02" + plain + "\x03"
     rows = np.repeat(np.arange(len(marked)), marked.str.len_chars().to_numpy())
     codes = np.frombuffer("".join(marked).encode("utf-32-le"), np.uint32).astype(np.uint64)
-    words, of, last = _words(codes, rows)
-    said = ((codes, rows), _frame(words, of, last), (words, of))
-    return [_grams(*told, how, len(texts)) for told, how in zip(said, GRAMS.values(), strict=True)]
-
-
-def _frame(words: Codes, rows: Places, last: Codes) -> tuple[Codes, Places]:
-    """The same with words that mean something known by their last letter alone, Han together."""
-    han = last >= _HAN
-    means = (han | ((last > 0x60) & (last < 0x7B))) & ~np.isin(words, _idle())
-    frame = np.where(means, np.where(han, _HAN, last), words)
-    again = np.zeros(len(frame), bool)
-    again[1:] = (means & han)[1:] & (means & han)[:-1] & (rows[1:] == rows[:-1])
-    return frame[~again], rows[~again]
-
-
-@cache
-def _idle() -> Codes:
-    """The numbers of words that say nothing by themselves, of Han ones sign by sign."""
-    codes = np.frombuffer(" ".join(idle_words()).encode("utf-32-le"), np.uint32).astype(np.uint64)
-    return np.unique(_words(codes, np.zeros(len(codes), np.int64))[0])
+    letters = _grams(codes, rows, LONGEST_GRAM, len(texts))
+    return letters, _grams(*_words(codes, rows), LONGEST_PHRASE, len(texts)) * np.float32(_WORD)
 
 
 def _concepts(texts: pl.Series) -> Any:
@@ -283,8 +256,8 @@ def _unspaced() -> list[str]:
     return sorted(word for word in words() if re.match(r"[\u4e00-\u9fff]", word))
 
 
-def _words(codes: Codes, rows: Places) -> tuple[Codes, Places, Codes]:
-    """Return a number, the row and the last sign of each word: a run of letters, or any other sign."""
+def _words(codes: Codes, rows: Places) -> tuple[Codes, Places]:
+    """Return a number for each word and the row of each: runs of letters, and any other sign alone."""
     signs = (codes < 128) & (codes != 0x27) & (codes != 0x30) & ~((codes > 0x60) & (codes < 0x7B))
     wide = ((codes >= 0x2000) & (codes < 0x2070)) | (codes >= 0x2E80)
     alone = signs | wide
@@ -297,14 +270,13 @@ def _words(codes: Codes, rows: Places) -> tuple[Codes, Places, Codes]:
     mixed ^= mixed >> np.uint64(31)
     told = np.add.reduceat(mixed, starts) if len(starts) else mixed
     seen = codes[starts] != 0x20
-    return told[seen], rows[starts][seen], codes[np.append(starts[1:], len(codes))[seen] - 1]
+    return told[seen], rows[starts][seen]
 
 
-def _grams(codes: Codes, rows: Places, how: tuple[int, int, float], texts: int) -> Any:
-    """Counts of hashed n-grams, damped by their logarithm, each row as long as its weight."""
+def _grams(codes: Codes, rows: Places, longest: int, texts: int) -> Any:
+    """Counts of hashed n-grams, damped by their logarithm, each row of unit length."""
     from scipy import sparse
 
-    bits, longest, weight = how
     cells = []
     for n in range(1, longest + 1):
         last = len(codes) - n + 1
@@ -315,15 +287,15 @@ def _grams(codes: Codes, rows: Places, how: tuple[int, int, float], texts: int) 
         for k in range(n):
             mixed = (mixed ^ codes[k : last + k]) * np.uint64(0x100000001B3)
             mixed ^= mixed >> np.uint64(29)
-        bucket = (mixed * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
+        bucket = (mixed * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - BITS)
         cells.append((rows[:last][whole], bucket[whole].astype(np.int32)))
     at = np.concatenate([np.zeros(0, np.int64), *(row for row, _ in cells)])
     bucket = np.concatenate([np.zeros(0, np.int32), *(column for _, column in cells)])
     counts = np.ones(len(at), np.float32)
-    table = sparse.csr_matrix((counts, (at, bucket)), (texts, 1 << bits))
+    table = sparse.csr_matrix((counts, (at, bucket)), (texts, 1 << BITS))
     table.data = 1 + np.log(table.data)
     length = np.sqrt(
         np.bincount(np.repeat(np.arange(texts), np.diff(table.indptr)), table.data**2, texts)
     )
-    table.data /= np.repeat(length, np.diff(table.indptr)).astype(np.float32) / np.float32(weight)
+    table.data /= np.repeat(length, np.diff(table.indptr)).astype(np.float32)
     return table

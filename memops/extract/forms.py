@@ -33,16 +33,12 @@ def id_card(value: str) -> tuple[str, str] | None:
 
 
 def phone(value: str) -> tuple[str, str] | None:
-    """Check a telephone number by the numbering plans; without + it is as China dials it."""
+    """Check a telephone number by the numbering plans; numbers without + are read as Chinese."""
     import phonenumbers as plans
 
     value = value.translate(_SPOKEN)
     digits = re.sub(r"[^0-9+]", "", value)
-    tries: list[tuple[str, str | None]] = (
-        [(value, "CN")] if re.match(r"[+01]|[48]00", digits) else []
-    )
-    if digits.startswith("86"):
-        tries.append(("+" + digits, None))
+    tries = [(value, "CN"), ("+" + digits, None)] if digits.startswith("86") else [(value, "CN")]
     if re.fullmatch(r"\(?[2-9]\d{2}\)?[ .-]?\d{3}[ .-]?\d{4}", value):
         tries.append((value, "US"))
     for text, region in tries:
@@ -112,6 +108,12 @@ def address(value: str) -> tuple[str, str] | None:
     return (value, re.sub(r"[\s,]", "", value.casefold())) if good else None
 
 
+def plain(value: str) -> tuple[str, str] | None:
+    """Accept a short value as it stands."""
+    good = 1 <= len(value) <= 60 and not _no_name().search(value)
+    return (value, value.casefold()) if good else None
+
+
 FORMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
     "id_card": id_card,
     "phone": phone,
@@ -121,6 +123,7 @@ FORMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
     "name": name,
     "full_name": full_name,
     "address": address,
+    "plain": plain,
 }
 
 

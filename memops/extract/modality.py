@@ -1,46 +1,71 @@
-"""Modality: which clauses assert nothing, and why: asked, supposed, quoted, requested."""
+"""Modality: which clauses assert nothing, and why: asked, supposed, taken back, requested."""
 
 import polars as pl
 
-from memops.extract.grammar import by_script, says, tells
+from memops.extract.grammar import by_script, expanded, says, tells
 
-BARS = ("unkept", "credential", "hypothetical", "question", "quoted", "request")
+BARS = (
+    "unkept",
+    "credential",
+    "fiction",
+    "stranger",
+    "retracted",
+    "hypothetical",
+    "question",
+    "quoted",
+    "request",
+)
 """Why a clause asserts nothing, the weightiest first; the reason's code is `note.<bar>`."""
 
-SURE = ("unkept", "credential", "question")
+SURE = ("unkept", "credential", "fiction", "stranger")
 """Bars that hold whatever else speaks for a clause."""
-
-CUES = (
-    "hypothetical", "question", "quoted", "request", "uncertain", "asks", "remember", "secret",
-)  # fmt: skip
+_CUES = (*BARS, "indefinite", "deictic", "uncertain")
+CUES = (*BARS, "deictic", "uncertain", "asks", "remember", "secret")
 """The cues of a clause that the model of verdicts is shown, in their order."""
 
 
 def judged(clauses: pl.DataFrame) -> pl.DataFrame:
     """Add `barred` (why a clause asserts nothing, else null) and the cues of modality.
 
-    How far each reaches: what must not be kept, the whole note; what is supposed, its sentence; a
-    quotation and a request, the rest of their sentence; a question mark, the clauses that ask and
-    the last one.
+    How far each reaches: what is made up or must not be kept, the whole note; somebody's record, all that
+    follows; a retraction, all that came before; a supposition, its sentence; a quotation and a
+    request, the rest of their sentence; a question mark, the sentence's last clause, or all of it
+    where no clause asks by itself.
     """
-    cues = (*(name for name in CUES[:5]), "unkept", "credential")
-    table = clauses.with_columns(by_script()).with_columns(tells(name).alias(name) for name in cues)
+    table = clauses.with_columns(by_script()).with_columns(
+        tells(name).alias(name) for name in _CUES
+    )
+    bare = pl.col("text").str.replace_all(r"[A-Za-z0-9._%+-]+@\S+", " ")
+    bare = bare.str.replace_all(expanded("(?:做|干|搞|当|是)(?:一?[名个位])?{work}(?:的|$)"), "")
     mine = pl.col("text").str.replace_all("[帮给替跟让叫]我", "")
-    free = ~pl.col("remember")
     table = table.with_columns(
-        other=says("other"), own=says("own", mine),
-        request=pl.col("request") & free, hypothetical=pl.col("hypothetical") & free,
-    )  # fmt: skip
-    here = ("row", "sentence")
-    reach = {
-        "unkept": pl.col("unkept").any().over("row"),
-        "credential": pl.col("credential") & ~pl.col("secret"),
-        "hypothetical": pl.col("hypothetical").any().over(here),
-        "question": pl.col("asks") & (pl.col("question") | pl.col("last")),
-        "quoted": pl.col("quoted").cast(pl.Int8).cum_max().over(here) > 0,
-        "request": pl.col("request").cast(pl.Int8).cum_max().over(here) > 0,
-    }
+        other=says("other", bare),
+        own=says("own", mine),
+        question=pl.col("question") & ~(pl.col("indefinite") & ~pl.col("asks")),
+        request=pl.col("request") & ~pl.col("remember"),
+        hypothetical=pl.col("hypothetical") & ~pl.col("remember"),
+    )
+    reach = _reaches(("row", "sentence"))
     bar = pl.lit(None, pl.String)
     for name in reversed(BARS):
         bar = pl.when(reach[name]).then(pl.lit(name)).otherwise(bar)
     return table.with_columns(barred=bar)
+
+
+def _reaches(here: tuple[str, str]) -> dict[str, pl.Expr]:
+    """True of the clauses that each bar reaches."""
+    asked = pl.col("question")
+    asked_whole = pl.col("asks") & ~asked.any().over(here)
+    stranger = pl.col("stranger") & ~pl.col("remember")
+    backwards = pl.col("retracted").cast(pl.Int8).reverse().cum_max().reverse()
+    return {
+        "unkept": pl.col("unkept").any().over("row"),
+        "credential": pl.col("credential") & ~pl.col("secret"),
+        "fiction": pl.col("fiction").any().over("row"),
+        "stranger": stranger.cast(pl.Int8).cum_max().over("row") > 0,
+        "retracted": backwards.over("row") > 0,
+        "hypothetical": pl.col("hypothetical").any().over(here),
+        "question": asked | asked_whole | (pl.col("asks") & pl.col("last")),
+        "quoted": pl.col("quoted").cast(pl.Int8).cum_max().over(here) > 0,
+        "request": pl.col("request").cast(pl.Int8).cum_max().over(here) > 0,
+    }

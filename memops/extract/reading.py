@@ -7,10 +7,10 @@ import polars as pl
 from memops.extract.clauses import clauses
 from memops.extract.entities import entities, saying
 from memops.extract.fitted import Beside, Features
-from memops.extract.modality import SURE, judged
+from memops.extract.modality import judged
 from memops.extract.noise import noise
 from memops.extract.statements import statements
-from memops.extract.weighing import of_notes, of_sentences, told
+from memops.extract.weighing import asserting, of_notes, of_sentences, told
 from memops.policy import Policy
 from memops.policy.safety import Secrets
 from memops.safety.looked import found as secrets_found
@@ -47,8 +47,8 @@ def read(
 
     Candidates have the columns of CANDIDATES; clauses say for each clause why it was barred or
     what kind its sentence tells; verdicts give for each row its noise (or null), whether it holds
-    a secret, how probable it is that it tells a fact or is junk, what barred its clauses, whether
-    all of them ask (`mute`) and whether somebody asked to remember one (`held`).
+    a secret, how probable it is that it tells a fact or is junk, what barred its clauses, and
+    whether all of them ask (`mute`).
     """
     long = notes["text"].str.len_chars().fill_null(0) > policy.extract.longest
     if not long.any():
@@ -65,15 +65,12 @@ def _read(
     weights = of_notes(texts, parts, why, said, known)
     telling = told(texts, parts, said, weights, policy.extract, known)
     parts = parts.join(telling, on="unit", how="left", maintain_order="left")
-    parts = parts.with_columns(
-        kind=pl.when(~pl.col("barred").is_in(SURE).fill_null(False)).then("kind")
-    )
+    parts = parts.with_columns(kind=pl.when(asserting()).then("kind"))
     facts = _facts(parts, entities(parts.drop("unit")))
     verdict = pl.DataFrame({"noise": why, "secret": secret}).hstack(weights)
     bars = parts.group_by("row").agg(
         bars=pl.col("barred").drop_nulls().unique(maintain_order=True),
-        mute=(pl.col("asks") | pl.col("question")).all(),
-        held=pl.col("kept").any(),
+        mute=pl.col("barred").eq_missing("question").all(),
     )
     return facts, parts, verdict.join(bars, on="row", how="left", maintain_order="left")
 
@@ -124,8 +121,8 @@ def _joined(
     first = pl.col("key").is_null() | pl.struct("row", "key").is_first_distinct()
     surest = verdicts.hstack(of.select(note="note")).sort("extract", descending=True)
     whole = surest.group_by("note").agg(
-        pl.all().exclude("row", "secret", "held", "bars", "mute").first(),
-        pl.col("secret", "held").any(),
+        pl.all().exclude("row", "secret", "bars", "mute").first(),
+        pl.col("secret").any(),
         pl.col("mute").all(),
         pl.col("bars").explode(empty_as_null=True).drop_nulls().unique(maintain_order=True),
     )

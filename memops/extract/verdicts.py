@@ -194,14 +194,13 @@ def _verdict(
     # What only asks tells nothing, whatever it asks about.
     idle = ((pl.col("extract") <= policy.silent) | pl.col("mute")) & (share >= policy.junk)
     secret = pl.col("secret") & (pl.col("tombstone") >= policy.junk)
-    # What somebody asked to remember sinks at most.
-    junk = noise | ((secret | idle) & ~pl.col("held").fill_null(False))
+    junk = noise | secret | idle
     table = rows.join(verdicts, on="row", how="left", maintain_order="left").join(
         kinds, on="row", how="left", maintain_order="left"
     )
     return table.with_columns(
         surely=pl.col("noise").str.contains(SURE).fill_null(False)
-        | (secret & junk)
+        | secret
         | (pl.col("tombstone") >= policy.surely),
         verdict=pl.when(pl.col("kinds").is_not_null())
         .then(pl.lit("extract"))
@@ -213,7 +212,7 @@ def _verdict(
         .then(pl.lit("note.told"))
         .when(noise)
         .then("noise")
-        .when(secret & junk)
+        .when(secret)
         .then(pl.lit("note.secret"))
         .when(junk)
         .then(pl.coalesce(bar, pl.lit("note.small_talk")))

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from memops.extract.fitted import Features, Numbers, Places, scores
-from memops.extract.modality import CUES
+from memops.extract.modality import CUES, SURE
 from memops.policy import Extract
 
 _AROUND = 0.5  # weight of what a clause's passage tells, beside the clause
@@ -194,6 +194,11 @@ def sequence(weights: Numbers, group: Places, change: Numbers) -> Places:
 def kinds(texts: pl.Series) -> pl.DataFrame:
     """Return the probability of each kind of facts that stand by themselves, a row a text."""
     return scores("kind", texts)
+
+
+def asserting() -> pl.Expr:
+    """True of a clause that may stand in a fact, once its sentence is found to tell one."""
+    return ~pl.col("barred").is_in((*SURE, "question")).fill_null(False)
 
 
 def _odds(share: float) -> float:

@@ -32,7 +32,6 @@ from tests.wordings import SETS, wordings
 TABLE = Path(__file__).parents[2] / "data" / "lexicons" / "extract_fitted.toml"
 STRENGTH = {"verdict": 4.0, "kind": 2.0, "note": 1.0}
 FOLDS = 5
-LEAST = 3  # of 95 levels of a weight of letters and words
 WEIGHT = {
     "note": 1.0,
     "sentence": 0.1,
@@ -165,8 +164,7 @@ def fit(name: str, given: list[Case]) -> dict[str, Any]:
     model = LogisticRegression(C=STRENGTH[name], max_iter=2000, tol=1e-5)
     model.fit(x, [case[1] for case in given], [case[2] for case in given])
     weights = model.coef_.T.astype(np.float32)
-    least = 1 if name == "note" else LEAST
-    return fitted.stored([str(c) for c in model.classes_], weights, model.intercept_, least)
+    return fitted.stored([str(c) for c in model.classes_], weights, model.intercept_)
 
 
 def left_out(notes: list[Row], folds: list[set[str]], fits: list[Models]) -> list[Made]:

@@ -49,7 +49,7 @@ def fit(name: str, given: list[Case], size: int) -> dict[str, Any]:
     model = LogisticRegression(C=STRENGTH[name], max_iter=2000, tol=1e-4)
     model.fit(x, [case[1] for case in given], weigh)
     told = fitted.stored(
-        [str(c) for c in model.classes_], SHARE * model.coef_.T, SHARE * model.intercept_, 2
+        [str(c) for c in model.classes_], SHARE * model.coef_.T, SHARE * model.intercept_
     )
     # Vectors of one encoder have much in common: what rounding adds to that is taken off again.
     off = np.average(x, 0, weigh) @ (fitted.loaded(told)[1] - SHARE * model.coef_.T)
