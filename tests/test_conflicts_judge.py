@@ -239,7 +239,7 @@ def test_one_denial_tells_apart_what_is_else_worded_alike(pair, why):
 @pytest.mark.parametrize(
     ("pair", "why"),
     [
-        (("Marlow called Ada", "Ada was called by Marlow"), "same"),
+        (("Marlow paid the deposit", "The deposit was paid by Marlow"), "same"),
         (("The sauna is closed on Sundays", "The sauna is closed on Mondays"), None),
         (("Locker 4 holds the nets", "Locker 9 holds the ropes"), "numbered"),
     ],

@@ -18,8 +18,7 @@ from memops.policy.safety import Secrets
 from memops.reports import sections
 from memops.reports.words import Speaker, languages
 from memops.safety.secrets import redacted
-from memops.values import operators, read
-from tests.test_signs import sign
+from memops.values import operators, read, sign
 
 HOME = Path(memops.__file__).parent
 THIRD = [code for code in codes() if not pack(code).everywhere]

@@ -10,27 +10,17 @@ from hypothesis import strategies as st
 
 from memops.judge.conflicts import features
 from memops.judge.decision import DUPLICATE
-from memops.language.detection import spoken
 from memops.language.packs import table
-from memops.values import read
+from memops.values import read, sign
 from memops.values.algebra import ALL, MAY, MUST, NOT, SOME, Sign, reduced
-from memops.values.clauses import clauses
-from memops.values.operators import Words, words
+from memops.values.operators import Words
 from memops.values.saying import saying
-from memops.values.signs import signed
 from tests.bench.says import judged
 from tests.test_values import SIGNS, rows
 
 TABLES = sorted((Path(__file__).parent / "signs").glob("*.txt"))
 OPERATORS = [NOT, ALL, SOME, MUST, MAY, "only", "also", "was", "many", "few", "until", "unless"]
 sequences = st.lists(st.sampled_from(OPERATORS), max_size=7)
-
-
-def sign(text, lang=None):
-    """The sign of what a text says first."""
-    known = words((lang,) if lang else spoken(text))
-    hidden = [piece for value in read(text, lang=lang) for piece in value.pieces()]
-    return next((signed(one, known) for one in clauses(text, known, hidden)), Sign())
 
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda p: p.stem)

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -152,14 +151,12 @@ def list_pairs(
     """Return the store's conflicts or duplicates with their signals; secrets masked.
 
     `least` leaves out pairs less similar; `near` asks instead for so many pairs whose probability
-    is nearest to a half. Texts that a night has read are not read again.
+    is nearest to a half. Pairs once judged are not judged again for either.
     """
-    from memops.judge.listed import borderline, chosen, judged_pairs
-    from memops.statements.remembered import Remembered
+    from memops.judge.kept import borderline, chosen, known_pairs
 
-    taken, records, ctx = _looked_at(store, settings, now)
-    read = snapshot.readings_folder(settings.state, taken.manifest["store"])
-    pairs = judged_pairs(records, replace(ctx, remembered=Remembered(read)))
+    _, records, ctx = _looked_at(store, settings, now)
+    pairs = known_pairs(records, ctx, settings.state / "pairs")
     name = what.removesuffix("s")
     rows = borderline(pairs, name, near) if near else chosen(pairs, name, least)
     named = records.filter(pl.col("id").is_in(pl.concat([rows["a_id"], rows["b_id"]]).implode()))

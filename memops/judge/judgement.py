@@ -47,13 +47,13 @@ def more(side: str) -> pl.Expr:
 def of_one_slot() -> pl.Expr:
     """True when around the value in which they differ both say the same.
 
-    Any word more is a difference: the return flight, at night, on Mondays. So is a second value, the
-    day of what was counted then, unless one says that it changed; then the older may say one word
-    more of its value: lives in, where the other moved to.
+    Any word more is a difference: the return flight, at night, on Mondays. So are another word of
+    relation and a second value, the day of what was counted then, unless one says that it changed;
+    then the older may say one word more of its value: lives in, where the other moved to.
     """
     more_a, more_b = (more(side) - c("values_differ") for side in "ab")
     level = (more_a <= 0) & (more_b <= 0)
-    alone = c("values_differ") <= 1
+    alone = (c("values_differ") <= 1) & (c("relation_differs") <= 0)
     instead = pl.any_horizontal(
         (c(f"change_{new}") > 0) & (said <= 0) & (before <= 1) & ~_qualified(old)
         for new, old, said, before in (("a", "b", more_a, more_b), ("b", "a", more_b, more_a))
@@ -62,9 +62,9 @@ def of_one_slot() -> pl.Expr:
 
 
 def _qualified(side: str) -> pl.Expr:
-    """True when that side narrows the subject (the login interface), or says another kind of value."""
+    """True when that side narrows the subject (the login interface), says another kind of value, or ends with more."""
     narrowed = (c(f"attributes_{side}") >= 1) & (c(f"subject_{side}") >= 1)
-    return narrowed | (c(f"kinds_{side}") >= 1)
+    return narrowed | (c(f"kinds_{side}") >= 1) | (c(f"ended_{side}") >= 1)
 
 
 def lasting() -> pl.Expr:
@@ -112,18 +112,23 @@ def same() -> pl.Expr:
 
 def restated() -> pl.Expr:
     """True when both say the same words under the same sign, whatever words make the sign."""
-    apart = ("swapped", "counts_differ", "persons_differ", "values_differ", "numbered_differ")
-    held = pl.all_horizontal(c(name) <= 0 for name in (*apart, "exact_differ"))
+    apart = ("swapped", "counts_differ", "relation_differs", "persons_differ")
+    told = ("values_differ", "numbered_differ", "exact_differ", "halves_differ")
+    held = pl.all_horizontal(c(name) <= 0 for name in (*apart, *told))
     ruled = (c("governed_differs") <= 0) | ~_alike()  # whom he gave it, who gave it to him
     return (c("restated") >= 1) & held & ruled & neither("owner")
 
 
 _MOVED = (
-    "sign_differs", "swapped", "counts_differ", "exact_differ", "persons_differ", "denied_differs",
+    "sign_differs", "swapped", "counts_differ", "exact_differ", "halves_differ", "persons_differ",
 )  # fmt: skip
 """What stands in one alone, in the place of another, or at another time."""
-_FORMED = ("small_differs", "endings_differ")
-"""A small word in one alone, and another ending of the same word."""
+
+
+_TOLD = ("amounts_differ", "denied_differs", "who_differs")
+"""Another time or amount of the same, another thing denied, and words for persons in another order."""
+_FORMED = (*_TOLD, "small_differs", "endings_differ")
+"""Beside them a small word in one alone, and another ending of the same word."""
 
 
 def valued() -> pl.Expr:
@@ -141,10 +146,12 @@ def valued() -> pl.Expr:
         "acted_differs",
         *free,
     )
-    held = pl.all_horizontal(c(name) <= 0 for name in (*_MOVED, *apart))
+    held = pl.all_horizontal(c(name) <= 0 for name in (*_MOVED, *_TOLD, *apart))
     bound = (c("must_one") == 0) | (c("verbless") > 0)
     told = (c("values_same") >= 1) & (c("gist_same") >= 1) & neither("values", "gist", "ties")
-    return told & held & bound & ~_of_another()
+    lone = (c("values_same") > 1) & (c("gist_same") < _PAIR)
+    named = lone & (c("governed_differs") > 0)  # the 9:00 call moved to Monday
+    return told & held & bound & ~named & ~_of_another()
 
 
 def _nothing_more() -> pl.Expr:
@@ -170,9 +177,10 @@ def unaltered() -> pl.Expr:
     """True when no value, name, sign or quantifier stands in one alone.
 
     Nor have two names, values or things changed places: who reports to whom; nor does, of the same
-    words, one stand behind another word of relation: under the pot, and in the pot.
+    words, one stand under another word of relation: under the pot, and in the pot.
     """
     counted = pl.sum_horizontal(f"{name}_one" for name in QUANTIFIERS) == 0
+    tied = (c("relation_differs") <= 0) & (c("governed_differs") <= 0)
     held = neither("current") & pl.all_horizontal(c(name) == 0 for name in (*_MOVED, *_FORMED))
     denies = (c("negations_a") > 0) == (
         c("negations_b") > 0
@@ -185,8 +193,8 @@ def unaltered() -> pl.Expr:
     moved &= (c("acted_differs") == 0) | (gap > _PAIR + 1)  # it is used by us, we use it
     moved &= (c("values_same") != 1) | (c("both_content") > _PAIR)  # a red car, the car is red
     moved |= c("beyond_differs") > 0
-    tied = (c("governed_differs") <= 0) | ~_alike()
-    return held & counted & denies & tied & ~acted & ~moved
+    moved |= c("scopes_differ") > 0  # some guests and all hosts; he did not say, she did not pay
+    return held & counted & denies & (tied | ~_alike()) & ~acted & ~moved
 
 
 _PAIR = 2
@@ -210,14 +218,15 @@ def told_apart() -> pl.Expr:
 
 
 def _word_for_word() -> pl.Expr:
-    """True when the two, laid side by side, differ in nothing, or one begins where the other ends.
+    """True when the two, laid side by side, differ in nothing but how they are put together.
 
-    One word and such as say nothing of a subject are a statement where it is a value.
+    One may begin where the other ends. One word and such as say nothing of a subject are a
+    statement where it is a value.
     """
     some = (c("begin") >= 2) | (_alike() & (c("kinds_same") >= 1))
     level = (c("gap_a") == 0) & (c("gap_b") == 0)
     whole = (level & some) | ((c("elsewhere") >= 1) & _alike())
-    return whole & (c("change_a") == c("change_b"))
+    return whole & neither("owner") & (c("numbered_differ") == 0) & (c("change_a") == c("change_b"))
 
 
 def newer() -> pl.Expr:

@@ -45,14 +45,13 @@ def opposes() -> pl.Expr:
 
 
 def _valued() -> pl.Expr:
-    """Each holds a value of one kind, and they differ, of one attribute, or of one subject that no list knows.
+    """Each holds a value of one kind, and they differ.
 
     Neither says more: entries of a series (another day, and what was counted then) both hold.
     """
     wanted = (c("must_one") > 0) & (c("measured_same") > 0)  # weighs, should weigh
-    unlisted = (c("about_same") > c("attributes_same")) & (c("both_content") >= 2)
-    one = ((c("anchors_same") >= 1) | unlisted) & ~_NO_VALUE & each("current") & _EVEN
-    return one & of_one_slot() & (c("swapped") == 0) & ~wanted
+    one = (c("anchors_same") >= 1) & ~_NO_VALUE & each("current") & _EVEN
+    return one & of_one_slot() & ~wanted
 
 
 def _filled() -> pl.Expr:
@@ -126,26 +125,23 @@ def _excluded() -> pl.Expr:
 def _denied() -> pl.Expr:
     """All that the denying side says of content is in the other, widened to kinds.
 
-    One word alone says of nothing what is denied: "No errors" is no word on an error count; nor is
-    who does not buy the car stereo one who denies the car. Who denies that it is open says that it is closed.
+    One word alone says of nothing what is denied: "No errors" is no word on an error count. Who
+    denies that it is open says that it is closed.
     """
     whole = pl.any_horizontal(
-        (c(f"negations_{side}") % 2 == 1)
-        & (c(f"wide_{side}") == 0)
-        & (c(f"compounded_{side}") == 0)
-        for side in "ab"
+        (c(f"negations_{side}") % 2 == 1) & (c(f"wide_{side}") == 0) for side in "ab"
     )
     told = (c("both_content") >= 2) & (c("opposites") == 0)
     return whole & told & _of_it_all() & ~_EVEN & _NO_VALUE
 
 
 def _of_it_all() -> pl.Expr:
-    """What one denies the other says not only at Christmas.
+    """What one denies the other says of the same thing: not of the car stereo, nor only at Christmas.
 
     What took place and what was stopped are two things that happened, unless both are said to be a change.
     """
     happened = (c("past") == 2) & ~each("change")
-    return (c("only_one") == 0) & ~happened
+    return (c("compounded") == 0) & (c("only_one") == 0) & ~happened
 
 
 def _replaced() -> pl.Expr:

@@ -4,7 +4,6 @@ Words that say nothing of the subject are left out (the user, light verbs, words
 that "the cache uses Redis" and "the cache was moved to Valkey" differ in one place.
 """
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -17,6 +16,7 @@ from memops.language.packs import codes, cues, function_words, table
 from memops.language.tokens import Keys, Tokens, in_order, keyed
 from memops.statements.elsewhere import equated, listed
 from memops.statements.fact import PLAIN, person
+from memops.statements.passive import active, bare
 from memops.values.signs import turning
 
 Array = Any
@@ -26,11 +26,12 @@ _SPEAKING = frozenset({"user", "we"})  # the writers themselves: who did it to w
 
 
 def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
-    """Return the beginnings and the endings of each statement, of one word and more.
+    """Return the beginnings and the endings of each statement, of one word and more, and its `cycle`.
 
     Two statements share as many of `opens` as they have first words in common, and of `closes` as
-    last ones; the `cycle`, if one begins where the other ends; and `beyond`, if the words that are not
-    aligned are the same. Each is of texts' numbers and codes, in their order; `code` is that of each item.
+    last ones; the cycle, if one begins where the other ends; and `beyond`, if the words that are not
+    aligned are the same. Each is of texts' numbers and codes, in
+    their order; `code` is that of each item.
     """
     kept = aligned(t)
     row, nth = t.row[kept], t.before(kept)[kept]
@@ -40,13 +41,10 @@ def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     opens = _running(words, 1)[row, nth]
     words[row, size[row] - 1 - nth] = code[t.concept[kept]]
     closes = _running(words, 2)[row, size[row] - 1 - nth]
-    sides = {"opens": (row, opens), "closes": (row, closes)}
-    return _numbered(sides | {"beyond": _beyond(t, code)} | _round(t, listed(t, code[t.concept])))
-
-
-def _numbered(sides: Mapping[str, tuple[Array, Array]]) -> dict[str, tuple[Array, Array]]:
-    """Families of texts' numbers and codes, in the order of both."""
-    known, number = np.unique(np.concatenate([c for _, c in sides.values()]), return_inverse=True)
+    round_ = _cycles(t, code) | {"beyond": _beyond(t, code)}
+    every = np.concatenate([opens, closes, *(codes_ for _, codes_ in round_.values())])
+    known, number = np.unique(every, return_inverse=True)
+    sides = {"opens": (row, opens), "closes": (row, closes), **round_}
     ends = np.cumsum([len(codes_) for _, codes_ in sides.values()])[:-1]
     parts = zip(sides.items(), np.split(number, ends), strict=True)
     return in_order({name: keyed(rows, part) for (name, (rows, _)), part in parts}, known)
@@ -62,28 +60,55 @@ def _beyond(t: Tokens, code: Array) -> tuple[Array, Array]:
     return rows, out
 
 
-def _round(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
+def _cycles(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     """Texts of one clause of which the end may be put first, and the code of their words round from the least.
 
-    And those that say by a name what something is, which may be told from either side.
+    At noon the dog sleeps; the dog sleeps at noon. `active` is that of the words that tell who does what,
+    and `voice` that of what is told in the passive as it would be told in the active: the dog was fed by Ann.
     """
-    joins = t.means({"conj"}) & ~t.said(function_words("joining"))
-    kept = ~t.means({"article"})
+    kept = (t.solid | ~t.means(_FORM)) & ~t.means(light())
+    clauses = np.zeros(t.n, np.int64)
+    np.maximum.at(clauses, t.row, t.clause)
+    several = t.where(
+        lambda concept, kind, said: concept == "conj" and said not in function_words("joining")
+    )
+    one = (clauses == 0) & ~t.texts(several)
+    own = listed(t, bare(t, code)[t.word])
     size = np.bincount(t.row[kept], minlength=t.n)
-    one = ~t.texts((t.clause > 0) | joins)
-    whole = one & (size >= _LEAST) & (size <= _LONGEST)
-    kept &= whole[t.row]
-    words, place = np.zeros((t.n, _LONGEST), np.uint64), np.arange(_LONGEST)
-    words[t.row[kept], t.before(kept)[kept]] = code[kept]
-    rows = np.flatnonzero(whole)
-    words, size = words[rows], size[rows][:, None]
-    least = np.where(place < size, words, np.iinfo(np.uint64).max).argmin(axis=1)
+    told = active(t, kept, one & (size >= _LEAST) & (size <= _LONGEST))
+    passive = np.zeros((len(told), _LONGEST), np.uint64)
+    for nth, (_, order) in enumerate(told):
+        passive[nth, : len(order)] = own[order]
+    acted = np.array([row for row, _ in told], np.int64)
+    return {
+        "equated": equated(t, one, own),
+        "cycle": _rounds(t, ~t.means({"article"}), one, own),
+        "active": _rounds(t, kept, one, own),
+        "voice": (acted, _round(passive, size[acted])),
+    }
+
+
+def _rounds(t: Tokens, kept: Array, texts: Array, own: Array) -> tuple[Array, Array]:
+    """Texts (a mask) with the code of their `kept` words round from the least."""
+    row = t.row[kept]
+    size = np.bincount(row, minlength=t.n)
+    free = texts & (size >= _LEAST) & (size <= _LONGEST)
+    words, fit = np.zeros((t.n, _LONGEST), np.uint64), free[row]
+    words[row[fit], t.before(kept)[kept][fit]] = own[kept][fit]
+    rows = np.flatnonzero(free)
+    return rows, _round(words[rows], size[rows])
+
+
+def _round(words: Array, size: Array) -> Array:
+    """The code of the words of each row, from the least on round to it."""
+    place, size = np.arange(_LONGEST), size[:, None]
+    held = place < size
+    least = np.where(held, words, np.iinfo(np.uint64).max).argmin(axis=1)
     round_ = np.take_along_axis(words, (least[:, None] + place) % np.maximum(size, 1), axis=1)
-    cycle = _running(np.where(place < size, round_, 0), 3)[:, -1]
-    return {"cycle": (rows, cycle), "equated": equated(t, one, code)}
+    return _running(np.where(held, round_, 0), 3)[:, -1]
 
 
-_LEAST = 3
+_FORM = frozenset({"article", "copula", "prep", "conj"})
 
 
 def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
@@ -124,11 +149,20 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
         pairs.append((t.row[one], code[t.concept[first]], code[t.concept[then]]))
     row, first, then = (np.concatenate(side) for side in zip(*pairs, strict=True))
     said, turned = numbered(numbered(first) ^ then), numbered(numbered(then) ^ first)
-    return _numbered({"ordered": (row, said), "reversed": (row, turned)})
+    known, number = np.unique(np.concatenate([said, turned]), return_inverse=True)
+    own, swapped = np.split(number, 2)
+    return in_order({"ordered": keyed(row, own), "reversed": keyed(row, swapped)}, known)
+
+
+_LEAST = 3
 
 
 def relations(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
-    """Return `relators`, words of relation (under, to, 向), and `governed`, each with the word that it rules."""
+    """Return `relators`, words of relation (under, to, 向), and `governed`, each with the word that it rules.
+
+    Two statements hold one of `related` and not its `relations` where another such word, of one script,
+    stands between the same two words.
+    """
     bare = function_words("joining") | function_words("particles")
     related = t.where(lambda concept, _, said: concept == "prep" and said not in bare, "function")
     behind = np.append(np.where(t.solid | t.kinds("change"), t.at, len(t.at)), len(t.at))
@@ -141,8 +175,20 @@ def relations(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     used, place = np.unique(t.word[at], return_inverse=True)
     said = [same_relation(t.words.words[word][2].lower()) for word in used.tolist()]
     word = np.array([xxh3_64_intdigest(tie.encode()) for tie in said], np.uint64)[place]
-    row, ruling = t.row[at], numbered(numbered(word) ^ code[t.concept[ruled]])
-    return _numbered({"relators": (row, word), "governed": (row, ruling)})
+    script = np.array([tie.isascii() for tie in said], np.uint64)[place]
+    last = np.maximum.accumulate(np.where(t.solid, t.at, -1))[at]
+    near = (last >= t.begin[t.row[at]]) & (t.clause[last] == t.clause[at])
+    one, two = np.where(near, code[t.concept[last]], np.uint64(0)), code[t.concept[ruled]]
+    span = numbered(numbered(one + script) ^ two)
+    made = {
+        "related": span,
+        "relations": numbered(span ^ word),
+        "relators": word,
+        "governed": numbered(numbered(word) ^ two),
+    }
+    known, number = np.unique(np.concatenate([*made.values()]), return_inverse=True)
+    parts = zip(made, np.split(number, len(made)), strict=True)
+    return in_order({name: keyed(t.row[at], part) for name, part in parts}, known)
 
 
 @cache

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from memops.language.packs import codes, function_words, spaced, table
-from memops.language.tokens import Keys, Tokens, keyed, keys_of, union
+from memops.language.tokens import Array, Keys, Tokens, keyed, keys_of
 from memops.values import Value, read
 from memops.values.algebra import ALSO, FROM, ONE, ONLY, WAS, Sign
 from memops.values.operators import words
@@ -30,20 +30,17 @@ def exact(
     t: Tokens,
 ) -> Keys:
     """Return what of each text another must say alike."""
+    either = {*t.row[t.said(_either())].tolist()}
     told = [
-        (row, [*_of_values(plain, found), *_sign(sign)])
+        (
+            row,
+            ["or"] * (row in either)
+            + [*(_shown(value, plain) for value in found), *_reached(plain, found), *_sign(sign)],
+        )
         for row, (plain, found, sign) in enumerate(zip(plains, values, signs, strict=True))
-        if found or sign
+        if found or sign or row in either
     ]
-    either = keyed(t.row[mask := t.said(_either())], np.full(mask.sum(), t.items["or"]))
-    return union(keys_of(told, t.items), either, _order_of_persons(t))
-
-
-def _of_values(plain: str, values: Sequence[Value]) -> Iterator[str]:
-    """What a text must say alike of its values."""
-    yield from filter(None, (_shown(value, plain) for value in values))
-    yield from _reached(plain, values)
-    yield from _halves(plain, values)
+    return keys_of([(row, [*filter(None, items)]) for row, items in told], t.items)
 
 
 def _shown(value: Value, plain: str) -> str:
@@ -84,6 +81,16 @@ def _reached(plain: str, values: Sequence[Value]) -> Iterator[str]:
             "time",
         ):
             yield f"to {value.kind.replace('degrees', 'temperature')}"
+
+
+def halves(plains: Sequence[str], values: Sequence[Sequence[Value]], t: Tokens) -> Keys:
+    """Return the parts of the day in which each text says that something is so every day."""
+    told = (
+        (row, [*_halves(plain, found)])
+        for row, (plain, found) in enumerate(zip(plains, values, strict=True))
+        if found
+    )
+    return keys_of(told, t.items)
 
 
 def _halves(plain: str, values: Sequence[Value]) -> Iterator[str]:
@@ -146,8 +153,8 @@ def persons(t: Tokens) -> Keys:
     return _told(t, _persons())
 
 
-def _order_of_persons(t: Tokens) -> Keys:
-    """In which order texts first speak of whom by words for persons, where of several."""
+def order_of_persons(t: Tokens) -> Keys:
+    """Return in which order texts first speak of whom by words for persons, where of several."""
     known, said = _persons(), dict[int, dict[str, None]]()
     at = t.said(known)
     for row, word in zip(t.row[at].tolist(), t.word[at].tolist(), strict=True):
@@ -156,15 +163,29 @@ def _order_of_persons(t: Tokens) -> Keys:
     return keys_of(told, t.items)
 
 
-def lasts(t: Tokens) -> dict[str, Keys]:
-    """Return the word with which a text ends, of scripts with spaces, and the one before it: the car stereo."""
-    said = t.solid & ~t.kinds("value") & t.words.ascii[t.word]
+def modifiers(t: Tokens) -> Keys:
+    """Return words that stand right before a thing, of scripts with spaces: car, of the car stereo."""
+    said, things = t.solid & ~t.kinds("value") & _spaced(t), t.kinds(*_THINGS) & _spaced(t)
+    at = np.flatnonzero(said[:-1] & things[1:] & (t.row[:-1] == t.row[1:]))
+    at = at[t.clause[at] == t.clause[at + 1]]
+    return keyed(t.row[at], t.concept[at])
+
+
+def lasts(t: Tokens) -> Keys:
+    """Return the word with which a text ends, of scripts with spaces, where it names a thing: behind an article."""
     at = np.flatnonzero(t.solid)
     at = at[np.append(t.row[at][1:] != t.row[at][:-1], True)] if len(at) else at
-    at = at[said[at]]
-    before = at[(at > 0) & said[at - 1] & (t.row[at] == t.row[at - 1])] - 1
-    sides = {"last": at, "modifier": before}
-    return {name: keyed(t.row[side], t.concept[side]) for name, side in sides.items()}
+    opens = t.means({"article"}) | t.kinds("qualifier")
+    behind = np.append(False, opens[:-1] & (t.row[1:] == t.row[:-1]))[: len(t.row)]
+    at = at[((t.kinds(*_THINGS) | (behind & ~t.kinds("value"))) & _spaced(t))[at]]
+    return keyed(t.row[at], t.concept[at])
+
+
+_THINGS = ("thing", "word", "name", "person")
+
+
+def _spaced(t: Tokens) -> Array:
+    return t.words.ascii[t.word]
 
 
 def _told(t: Tokens, told: Mapping[str, list[str]]) -> Keys:

@@ -28,9 +28,9 @@ def frame(tokens: Tokens, opposed: Keys) -> dict[str, Keys]:
 
     `owner` is empty for the user and the team themselves; `attributes` are words of the lexicon,
     `anchors` those that by themselves tell which attribute is meant, `sole` those of which everybody
-    has one; `open` the words and names that no lexicon knows, which is where values are found
-    (`about` adds those of the subject to the attributes); `subject` and `complement` what stands
-    before and after the relation.
+    has one; `open` the words and names
+    that no lexicon knows, which is where values are found (`about` adds those of the subject to
+    the attributes); `subject` and `complement` what stands before and after the relation.
     `opposed` are concepts that have an opposite: they are values. `known` are words whose meaning
     the lexicon knows, `telling` those of them that are not generic.
     """

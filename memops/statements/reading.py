@@ -28,7 +28,15 @@ from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.ordered import within
 from memops.statements.aligned import edges, left, light, places, refused, relations
 from memops.statements.cues import DENYING, denied, marks
-from memops.statements.exact import exact, lasts, pasts, persons
+from memops.statements.exact import (
+    exact,
+    halves,
+    lasts,
+    modifiers,
+    order_of_persons,
+    pasts,
+    persons,
+)
 from memops.statements.fact import FRAME, frame, grouped
 from memops.statements.formed import formed
 from memops.statements.gist import gists
@@ -41,22 +49,17 @@ from memops.values import Value, read_all
 from memops.values.saying import Saying, saying
 
 ALIGNED = (
-    "opens",
-    "closes",
-    "beyond",
-    "cycle",
-    "equated",
-    "ordered",
-    "reversed",
-    "relators",
-    "governed",
-)
+    "opens", "closes", "beyond", "cycle", "active", "voice", "equated",
+    "ordered", "reversed", "related", "relations", "relators", "governed",
+)  # fmt: skip
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
-    "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states", "wide",
-    "stated", "head", "left", "statements", "around", "denials", "worded", "small", "loosely", "verbal",
-    "timeless", "ended", "endings", "denied", "acted", "first", "exact", "past", "persons", "roles", "modifier",
-    "last", "before", "behind", "gist", "order", "measured", "ties", "verbs", *ALIGNED, "refused", *FRAME,
+    "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states",
+    "wide",
+    "stated", "head", "left", "statements", "around", "denials", "worded", "scopes", "small", "loosely", "verbal",
+    "timeless", "ended", "endings", "amounts", "denied", "who", "acted", "passive",
+    "first", "exact", "halves", "past", "modifiers", "last", "persons", "roles", "before", "behind", "gist", "order",
+    "measured", "ties", "verbs", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 _WIDE = re.compile("[\u2e80-\u9fff]")
@@ -115,13 +118,13 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["left"] = left(said)
     sets["refused"] = refused(said, denied(t))
     sets["before"], sets["behind"] = _counted(t)
-    more = formed(t)
-    exactly = exact(plains, told_values, [told.normal for told in says], t)
-    sets["exact"] = union(exactly, more.pop("amounts"))
+    sets["exact"] = exact(plains, told_values, [told.normal for told in says], t)
     sets |= passives(t) | gists(t, np.array([bool(found) for found in values], bool))
-    sets |= more
-    sets["past"], sets["persons"] = pasts(t), persons(t)
-    sets |= lasts(t)
+    sets |= formed(t)
+    sets["halves"] = halves(plains, told_values, t)
+    sets["past"] = pasts(t)
+    sets["modifiers"], sets["last"] = modifiers(t), lasts(t)
+    sets["persons"], sets["who"] = persons(t), order_of_persons(t)
     sets["roles"] = roles(t, [told.sign for told in says], plains)
     sets |= _told(says, t)
     told = {
@@ -147,6 +150,7 @@ def _told(says: Sequence[Saying], t: Tokens) -> dict[str, Keys]:
     one: dict[str, list[str | None]] = {
         "worded": [told.words for told in says],
         "denials": [told.denials for told in says],
+        "scopes": [told.scopes for told in says],
     }
     sets = {
         name: keys_of(((n, [word] if word else []) for n, word in enumerate(column)), t.items)

@@ -130,21 +130,24 @@ def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
     signs = sum(r.marks[name][x] for name in ("negations", *QUANTIFIERS) for x in (a, b))
     plain = (signs == 0) & (out["small_differs"] + out["endings_differ"] > 0)
     out["restated"] = np.where(plain, 0, out["restated"])
-    one = ((r.shared("roles", "roles", a, b) > 0) & timely) | (
-        _in_voice(out, r, a, b) & (signs == 0)
-    )
+    one = ((r.shared("roles", "roles", a, b) > 0) & timely) | _in_voice(out, r, a, b)
     out["restated"] = out["restated"] + one
-    for name in ("swapped", "governed_differs", "persons_differ", "owner_a", "owner_b"):
+    for name in (
+        "swapped",
+        "relation_differs",
+        "governed_differs",
+        "persons_differ",
+        "owner_a",
+        "owner_b",
+    ):
         out[name] = np.where(one, 0, out[name])
     return pl.DataFrame({name: np.asarray(v, np.float64) for name, v in out.items()})
 
 
 def _in_voice(out: dict[str, Any], r: Readings, a: Ints, b: Ints) -> Any:
-    """Return which pairs say the same words, one in the passive and one in the active, of one time."""
-    told = (out["acted_differs"] > 0) & (out["past"] != 1) & (out["small_differs"] <= 1)
-    same, sizes = r.shared("ordered", "ordered", a, b), (r.size("ordered", x) for x in (a, b))
-    ordered = (same > 0) & np.logical_and(*(same == size for size in sizes))
-    return told & ordered & (out["contained"] == 1) & (out["length"] == 1)
+    """Return which pairs say the same, one in the passive and one in the active, of one time."""
+    told = r.shared("voice", "active", a, b) + r.shared("active", "voice", a, b)
+    return (told > 0) & (out["past"] != 1) & (out["passive_differs"] == 1)
 
 
 def _round(out: dict[str, Any], r: Readings, a: Ints, b: Ints) -> None:
@@ -214,6 +217,7 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         ),
         "first_same": r.shared("first", "first", a, b),
         "acted_differs": np.abs(r.size("acted", a) - r.size("acted", b)),
+        "passive_differs": np.abs(r.size("passive", a) - r.size("passive", b)),
         "swapped": r.shared("ordered", "reversed", a, b),
         "relators_differ": np.abs(r.size("relators", a) - r.size("relators", b)),
         "exact_differ": r.size("exact", a)
@@ -221,8 +225,14 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         - 2 * r.shared("exact", "exact", a, b),
         "small_differs": _small(r, a, b),
         "endings_differ": r.shared("ended", "ended", a, b) - r.shared("endings", "endings", a, b),
+        "halves_differ": r.apart("halves", a, b),
         "persons_differ": r.apart("persons", a, b),
+        "scopes_differ": r.apart("scopes", a, b),
+        "amounts_differ": r.apart("amounts", a, b),
         "denied_differs": r.apart("denied", a, b),
+        "who_differs": r.apart("who", a, b),
+        "relation_differs": r.shared("related", "related", a, b)
+        - r.shared("relations", "relations", a, b),
         "governed_differs": r.shared("relators", "relators", a, b)
         - r.shared("governed", "governed", a, b),
     }
@@ -283,10 +293,11 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     numbered = [r.size("numbered", x) - r.shared("numbered", "numbered", a, b) for x in (a, b)]
     out["numbered_differ"] = np.minimum(*numbered)
     out["anchors_same"] = r.shared("anchors", "anchors", a, b)
-    for side, one, other in (("a", a, b), ("b", b, a)):
-        out[f"compounded_{side}"] = r.shared("last", "modifier", one, other)
     out["sole_same"] = r.shared("sole", "sole", a, b)
     out["past"] = r.size("past", a) + r.size("past", b)
+    for side, one, other in (("a", a, b), ("b", b, a)):
+        out[f"ended_{side}"] = r.size("last", one) - r.shared("last", "wide", one, other)
+    out["compounded"] = r.shared("last", "modifiers", a, b) + r.shared("modifiers", "last", a, b)
     for name in (*CLAIMS, "negations", "copular", "change"):
         out[f"{name}_a"], out[f"{name}_b"] = r.marks[name][a], r.marks[name][b]
     return out

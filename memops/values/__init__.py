@@ -2,6 +2,7 @@
 
 from memops.values.reading import numeral, read, read_all
 from memops.values.relative import resolved
+from memops.values.signs import sign
 from memops.values.value import Value
 
 __all__ = [
@@ -10,4 +11,5 @@ __all__ = [
     "read",
     "read_all",
     "resolved",
+    "sign",
 ]

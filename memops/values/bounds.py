@@ -43,6 +43,8 @@ def _behind(end: int, line: Line, about: str, bound: str) -> tuple[int, str, str
             pass  # 五个人以上
         elif "approx_after" in roles and _approximates(line, end):
             about = "~"
+        elif bound in _OPEN and "strict" in line.of(end + 1) and line.surface(end) in _BRACKETS:
+            end, bound = end + 1, _OPEN[bound]  # 以下（不含）
         else:
             break
         end += 1
@@ -60,12 +62,14 @@ def dated(found: Found, begin: int, end: int, line: Line) -> tuple[Found, int, i
         end, bound = end + 1, str(after["dated_after"])
     else:
         return found, begin, end, ""
-    day = day_after(found.form, _STRICT[bound]) if bound in _STRICT else None
+    day = day_after(found.kind, found.form, _STRICT[bound]) if bound in _STRICT else None
     if day is not None:
         found, bound = found._replace(form=day), f"{bound}="
     return found, begin, end, bound
 
 
+_OPEN = {"<=": "<", ">=": ">"}
+_BRACKETS = ("(", "（", ",", "，")
 _STRICT = {"<": -1, ">": 1}
 _DAY = re.compile(r"(?:\d{4}|XXXX)-\d\d-\d\d")
 _HAND = 2  # letters between "about" and its number: 大概要一个小时

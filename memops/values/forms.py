@@ -33,6 +33,27 @@ def date_found(
     return Found("date", date_form(year, month, day, edge))
 
 
+_WHOLE = re.compile(r"(\d{4}|XXXX)-(\d\d)-XX$")
+_PERIODS = {(1, 3): "33", (4, 6): "34", (7, 9): "35", (10, 12): "36", (1, 6): "40", (7, 12): "41"}
+
+
+def whole_period(low: str, high: str) -> str:
+    """Return two dates as a range; whole months or years as the quarter, half or decade that they make."""
+    one, two = _WHOLE.match(low), _WHOLE.match(high)
+    if one and two:
+        years = {one[1], two[1]} - {"XXXX"}
+        if len(years) > 1:
+            return f"{low}..{high}"
+        year, months = (years or {"XXXX"}).pop(), (int(one[2]), int(two[2]))
+        if months == (1, 12):
+            return f"{year}-XX-XX"
+        named = _PERIODS.get(months)
+        return f"{year}-{named}" if named else f"{year}-{one[2]}-XX..{year}-{two[2]}-XX"
+    if low[4:] == high[4:] == "-XX-XX" and low[3] == "0" and high[3] == "9" and low[:3] == high[:3]:
+        return f"{low[:3]}X-XX-XX"
+    return f"{low}..{high}"
+
+
 def time_form(hour: int, minute: int, zone: int | None = None, seconds: str = "") -> str:
     """Return a time of day, `seconds` as ":10"; one with a zone in universal time."""
     at = (hour * 60 + minute - (zone or 0)) % 1440
@@ -76,8 +97,14 @@ def per(unit: Unit) -> str:
     return printed().get(unit.kind, unit.kind)
 
 
-def day_after(form: str, days: int) -> str | None:
-    """Return the day so many days after a date that names its day; a year may be missing."""
+def day_after(kind: str, form: str, days: int) -> str | None:
+    """Return the day so many days after a weekday or a date that names its day; a year may be missing."""
+    week = re.fullmatch(r"week([+-]\d+) (\w{3})", form)
+    if week is not None and week[2] in DAYS:
+        weeks, day_of = divmod(DAYS.index(week[2]) + days, 7)
+        return f"week{int(week[1]) + weeks:+d} {DAYS[day_of]}"
+    if kind == "weekday":
+        return DAYS[(DAYS.index(form) + days) % 7] if form in DAYS else None
     known = re.fullmatch(r"(\d{4}|XXXX)-(\d\d)-(\d\d)", form)
     if known is None or (known[1] == "XXXX" and known[2] == "02" and known[3] >= "28"):
         return None

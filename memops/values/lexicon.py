@@ -33,9 +33,9 @@ PLAIN_TOKEN = re.compile(
 """The same of a text in ASCII, where it takes half the time."""
 _STARTS = frozenset(
     "number scale fraction few denominator month weekday weekday_plural weekdays relative "  # noqa: SIM905
-    "relative_year adverb count clock half_price factor ordinal alternate nth per_hundred "
-    "per_thousand lunar day_of_month period_half each interval festival ordinal_last "
-    "era_before decade".split()
+    "relative_year period_told adverb count clock half_price factor ordinal alternate nth per_hundred "
+    "per_thousand lunar day_of_month period_half each interval festival ordinal_last nth_last "
+    "era_before era_after decade".split()
 )
 """Roles without one of which, and without a digit, a text holds no value."""
 _OPENING = frozenset({"number", "scale", "fraction", "article", "few", "range", "digits"})

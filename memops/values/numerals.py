@@ -151,6 +151,8 @@ def _gathered(line: Line, at: int, lex: Lexicon) -> Found | None:
     lone = lone and not more
     if more == "share":
         return numeral(num, lex, False, "portion"), end
+    if alone and not more and line.any(end, "either"):
+        num, end, more = _or_one_more(line, end, num)
     marks = [
         mark for mark, told in (("lone", lone), ("pair", han and num.high is not None)) if told
     ]
@@ -161,6 +163,20 @@ def _gathered(line: Line, at: int, lex: Lexicon) -> Found | None:
 
 
 _FEW_DIGITS = 3  # a code has more
+
+
+def _or_one_more(line: Line, end: int, num: Num) -> tuple[Num, int, str]:
+    """Two or three hours: from two to three."""
+    then = line.of(end + 1).get("number")
+    other = then.value if isinstance(then, Num) else then
+    if other != num.value + 1 or num.value > _FEW or num.decimals:
+        return num, end, ""
+    if line.any(end + 2, "number", "scale", "range", "point"):
+        return num, end, ""
+    return num._replace(high=float(other), digits=""), end + 2, "pair"
+
+
+_FEW = 20
 
 
 def _shared_scale(line: Line, end: int, parts: Sequence[Part]) -> float:

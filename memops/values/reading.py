@@ -95,7 +95,7 @@ def _read(texts: Sequence[str], lang: str | None) -> list[list[Value]]:
     ]
     lines = [assembled(line, lex) for line, lex in zip(lines, lexes, strict=True)]
     founds = [[*text.grammar.found(line)] for text, line in zip(opened, lines, strict=True)]
-    made = [joined(*told) for told in zip(founds, lines, strict=True)]
+    made = [joined(*told) for told in zip(founds, lines, lexes, strict=True)]
     read = iter([_whole(values, text.low) for values, text in zip(made, opened, strict=True)])
     return [next(read) if isinstance(text, _Opened) else text for text in looked]
 

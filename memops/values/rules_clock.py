@@ -109,24 +109,44 @@ def _bare(span: Span) -> list[Found] | None:
 
 def _told(span: Span) -> list[Found] | None:
     """Half past seven, a quarter to three, ten past four."""
-    hour, begin = int(span.num("h")), max(span.at("f"), span.at("m"))
-    minutes = int(span.num("m")) if span.has("m") else int(60 * float(_fraction(span)))
-    if "past" not in span.line.roles[span.at("way")]:
-        hour, minutes = (hour - 1) % 24, 60 - minutes
-    return _clock(span, hour, minutes, begin)
+    hour = int(span.get("c", "clock")) if span.has("c") else int(span.num("h"))
+    early = (
+        "before" in span.line.roles[span.at("way")]
+        and "past" not in span.line.roles[span.at("way")]
+    )
+    if span.has("f"):
+        part = float(span.line.roles[span.at("f")].get("fraction") or span.num("f"))
+        if part == _HALF and "of" in span.line.roles[span.at("way")]:
+            return None  # half of one
+        minutes = int(60 * part)
+    else:
+        minutes = int(span.num("m"))
+    begin = span.at("f") if span.has("f") else span.at("m")
+    return _clock(
+        span, (hour - 1) % 24 if early else hour, 60 - minutes if early else minutes, begin
+    )
 
 
-def _fraction(span: Span) -> float:
-    """The part of an hour that a token says."""
-    return float(span.get("f", "fraction") or span.num("f"))
-
-
+_HALF = 0.5
 _FIVES = (5, 10, 20, 25)
+
+
+def _half_hour(span: Span) -> list[Found] | None:
+    """Half three in the afternoon is half past three."""
+    if span.line.roles[span.at("f")].get("fraction") != _HALF:
+        return None
+    return _clock(span, int(span.num("h")), 30)
 
 
 def _ten_to(span: Span) -> list[Found] | None:
     """Ten to three: only minutes that people say so, where a time is due."""
     return _told(span) if int(span.num("m")) in _FIVES and int(span.num("h")) <= 12 else None
+
+
+def _ten_to_noon(span: Span) -> list[Found] | None:
+    """Ten to midnight, but for what is open from ten to midnight."""
+    spelt = "literal" not in span.line.roles[span.begin]
+    return _told(span) if spelt and not span.line.any(span.begin - 1, "between") else None
 
 
 def _named(span: Span) -> list[Found]:
@@ -150,7 +170,7 @@ def _parted(span: Span) -> list[Found] | None:
 
 def _short(span: Span) -> list[Found] | None:
     """A las cinco menos cuarto."""
-    minutes = int(span.num("m")) if span.has("m") else int(60 * _fraction(span))
+    minutes = int(60 * float(span.get("f", "fraction"))) if span.has("f") else int(span.num("m"))
     return _clock(span, (int(span.num("h")) - 1) % 24, 60 - minutes)
 
 
@@ -163,7 +183,7 @@ _PART = "(p:meridiem | rp:relative_part)"
 _PAST = "(half:fraction | k:small quarter_mark | mi:minute minute_mark?)"
 
 
-_SHORT = "(short:small kq:quarter_mark | short:minute (minute_mark/time_unit)?)"
+_MINUTES = "(short:minute (minute_mark/time_unit) | short:small kq:quarter_mark)"
 
 
 _ZONE = "(z:zone (sign:range/and/bound_after shift:small)?)"
@@ -175,20 +195,25 @@ CLOCK: tuple[Rule, ...] = (
     (f"{_PART} c:clock_token {_ZONE}?", _shown),
     (f"c:clock_token hour_mark? {_AP}? {_ZONE}?", _shown),
     ("c:clock !hour !clock_token", _named),
+    ("f:fraction h:hour (oclock? ap:meridiem)", _half_hour),
     (f"h:hour mi:minute {_AP} {_ZONE}?", _said),
-    (f"{_PART}? (short_of {_SHORT} h:hour oclock | h:hour oclock short_of {_SHORT})", _said),
+    (f"{_PART}? h:hour oclock short_of ({_MINUTES} | short:minute)", _said),
     (f"{_PART} of? h:hour oclock {_PAST}?", _said),
     ("h:hour oclock (half:fraction | k:small quarter_mark) ap:meridiem?", _said),
+    (f"{_PART}? short_of {_MINUTES} h:hour oclock", _said),
     (f"{_PART}? h:hour oclock past? (mi:minute minute_mark/time_unit | k:small quarter_mark)", _said),
     ("h:hour oclock mi:minute !measure !unit ap:meridiem?", _said),
-    (f"h:hour oclock? {_AP} {_ZONE}?", _said),
+    (f"h:hour oclock {_AP} {_ZONE}?", _said),
+    (f"h:hour {_AP} {_ZONE}?", _said),
     ("(f:portion/fraction | article f:fraction) way:past/before h:hour oclock? ap:meridiem?", _told),
     ("m:minute (minute_word)? way:past h:hour oclock? ap:meridiem?", _told),
+    ("m:minute minute_word way:before h:hour (oclock ap:meridiem? | ap:meridiem)", _told),
     (
         "at m:minute (minute_word)? way:before h:hour !unit !time_unit !currency oclock?"
         " (ap:meridiem | rp:relative_part)?",
         _ten_to,
     ),
+    ("(f:portion/fraction | article f:fraction | m:minute) way:past/before c:clock", _ten_to_noon),
     ("d:literal ap:meridiem", _dotted),
     ("at_hour h:hour less (f:fraction | m:minute) ap:meridiem?", _short),
     ("at_hour c:clock_token ap:meridiem?", _shown),

@@ -167,6 +167,15 @@ def _much(span: Span) -> list[Found] | None:
     )
 
 
+def _much_for_one(span: Span) -> list[Found] | None:
+    """两万一个月: more than anybody counts in one."""
+    return (
+        None
+        if num_of(span).value <= _OFTEN_AT_MOST
+        else [rate(span, scalar("number", num_of(span), ""))]
+    )
+
+
 _OFTEN_AT_MOST = 99
 
 
@@ -205,6 +214,7 @@ MUCH: tuple[Rule, ...] = (
         f"{LONE} between:other n:number {_BARE}",
         _much,
     ),
+    (f"n:number {LONE} !times", _much_for_one),
 )
 
 
@@ -235,10 +245,12 @@ COUNTS: tuple[Rule, ...] = (
         _called,
     ),
     ("h:numbered r:roman", _numbered),
+    ("nth r:roman h:numbered", _numbered),
     ("numbered o:other n:literal !measure !unit !time_unit !currency !percent", _lettered),
     ("nth n:number h:numbered", _numbered),
     ("at n:number h:numbered !measure", _numbered),
     ("n:number h:numbered !measure", _numbered_behind),
+    ("nth_last n:number measure?", lambda span: [Found("ordinal", f"#-{_digits(num_of(span))}")]),
     ("r:roman", lambda span: [Found("ordinal", f"#{span.get('r', 'roman')}")]),
     (
         "o:ordinal_last measure?",
@@ -259,7 +271,10 @@ COUNTS: tuple[Rule, ...] = (
     ),
     ("d:digits", _code),
     ("n:number every per:time_unit", _often_told),
-    ("each per:measure n:number measure", _much),
+    (
+        "each per:measure n:number measure",
+        lambda span: rate(span, scalar("number", num_of(span), "")),
+    ),
     ("neg:negative? n:number measure", _plain),
     ("n:lone other", _one_thing),
     ("neg:negative? n:number", _plain),

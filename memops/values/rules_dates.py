@@ -1,9 +1,10 @@
 """Rules for dates, days of the week, and days told from the day of speaking."""
 
+from calendar import monthrange
 from collections.abc import Sequence
 from typing import Any
 
-from memops.values.forms import DAYS, date_form, date_found, days_form
+from memops.values.forms import DAYS, date_form, date_found, days_form, whole_period
 from memops.values.grammar import Found, Rule, Span
 from memops.values.lexicon import Num
 
@@ -56,7 +57,7 @@ def _days_of_month(span: Span) -> list[Found] | None:
     )
     if one is None or two is None or low >= high:
         return None
-    return [Found("date", f"{one.form}..{two.form}", begin=span.begin, end=span.end)]
+    return [Found("date", whole_period(one.form, two.form), begin=span.begin, end=span.end)]
 
 
 def _year_alone(span: Span) -> Found | None:
@@ -69,6 +70,11 @@ def _century(span: Span) -> Found:
     """13th-century, 公元六世纪: by the year with which it begins."""
     nth = int(span.num("n")) if span.has("n") else int(span.get("o", "ordinal"))
     return Found("date", f"{nth - 1:02}XX-XX-XX")
+
+
+def _headed(span: Span) -> Found | None:
+    """1968: what took place then."""
+    return Found("date", f"{int(span.num('y'))}-XX-XX", begin=0, end=1) if span.begin == 0 else None
 
 
 def _decade(span: Span) -> Found | None:
@@ -119,9 +125,23 @@ def _festival(span: Span) -> Found | None:
 
 
 def _era(span: Span) -> Found | None:
-    """AD 44, 公元前 44 年."""
-    sign = "-" if span.get("era", "era_before") < 0 else ""
-    return Found("date", f"{sign}{int(span.num('n')):04}-XX-XX")
+    """44 BC, AD 44, 公元前 44 年."""
+    era = next(iter([*span.all("era_before"), *span.all("era_after")]))
+    return Found("date", f"{'-' if era < 0 else ''}{int(span.num('n')):04}-XX-XX")
+
+
+def _last_day(span: Span) -> Found | None:
+    """The last day of a month; of a February without a year nobody knows it."""
+    year, month = _year(span), _month(span)
+    if month is None or (month == 2 and year is None):
+        return None
+    return date_found(year, month, monthrange(year or 2001, month)[1])
+
+
+def _months(span: Span) -> Found | None:
+    """1 至 6 月."""
+    one, two = (date_found(_year(span), int(span.num(name)), None) for name in ("mn", "e"))
+    return Found("date", whole_period(one.form, two.form)) if one and two else None
 
 
 def _last_weekday(span: Span) -> list[Found] | None:
@@ -225,6 +245,12 @@ def _shifted(span: Span) -> list[Found] | None:
     return [Found("date", f"{period}{step:+d}" + (f" {edge}" if edge else ""))]
 
 
+def _half_told(span: Span) -> list[Found] | None:
+    """The first half of 2026."""
+    nth = span.get("nth", "ordinal")
+    return [Found("date", f"{_year(span)}-{39 + nth}")] if nth <= 2 else None
+
+
 def _shifted_weekday(span: Span) -> list[Found] | None:
     if span.has("u") and _period(span.get("u", "time_unit")) != "week":
         return None
@@ -252,6 +278,12 @@ def _ahead(span: Span) -> list[Found] | None:
     return [Found("date", f"second{amount:+.12g}")]
 
 
+def _joined_date(span: Span) -> Found | None:
+    """3-May-2024."""
+    joined = all(span.line.joined(at) for at in range(span.begin + 1, span.end))
+    return _dated(span) if joined else None
+
+
 def _day_of_month(span: Span) -> list[Found] | None:
     """The 15th, 15号; a number and "times" behind it make it a span: 一日三次, 三日内."""
     spelt = span.line.any(span.end - 1, "time_unit")
@@ -274,9 +306,15 @@ _LIST = "(dot? comma/list/and/slash/range/either)* w:weekday/weekday_plural/week
 RULES: tuple[Rule, ...] = (
     ("date:date_token", _ready),
     ("f:festival (comma? of? y:year)?", _festival),
+    ("(y:year year_mark? | short:literal year_mark) f:festival", _festival),
+    ("d:day range/slash m:month range/slash (y:year | short:literal)", _joined_date),
     ("of? (n:int ordinal_suffix | o:ordinal) range? century", _century),
     ("era_before? n:int century", _century),
-    ("era:era_before n:int year_mark?", _era),
+    ("era_before n:int year_mark?", _era),
+    ("n:int era_after", _era),
+    ("last_day of? m:month (comma? of? y:year)?", _last_day),
+    ("(y:year year_mark)? (mn:month_no month_mark | m:month) of? last_day", _last_day),
+    ("(y:year year_mark)? mn:month_no month_mark? range e:month_no month_mark", _months),
     ("lunar? l:lunar (m:month | mn:month_no month_mark)? day_of_month? d:day", _lunar),
     (
         "m:month dot? of? d:day ordinal_suffix? range of? e:day ordinal_suffix? !hour !month"
@@ -294,9 +332,10 @@ RULES: tuple[Rule, ...] = (
         _dated,
     ),
     (f"of? (d:day ordinal_suffix? | nth:ordinal) of? m:month dot? ({_MDY})?", _dated),
+    ("y:year colon/range/comma", _headed),
     ("(dated of?)? y:year s:time_unit", _decade),
-    ("of short:decade", _decade),
     ("of short:number s:time_unit", _decade),
+    ("of short:decade", _decade),
     ("dated? century:last_century? (y:year year_mark? | short:number) decade_mark", _decade),
     ("(edge:edge range?)? m:month dot? comma? of? y:year", _dated),
     (
@@ -314,6 +353,7 @@ RULES: tuple[Rule, ...] = (
         _quarter,
     ),
     ("(y:year year_mark? | short:literal year_mark) period_quarter n:small !unit", _quarter),
+    ("n:small period_quarter of? y:year", _quarter),
     ("season:season comma? of? y:year", _season),
     ("(y:year year_mark? | short:literal year_mark) of? season:season", _season),
     ("(y:year year_mark? | short:literal year_mark) half:period_half", _half_year),
@@ -335,13 +375,16 @@ RULES: tuple[Rule, ...] = (
     (f"a:adverb w:weekday_tail !times !measure !time_unit ({_LIST})*", _recurring),
     (f"alternate:alternate w:weekday/weekday_plural ({_LIST})*", _recurring),
     (f"w:weekday_plural ({_LIST})*", _recurring),
+    ("of? nth:ordinal fraction (of? y:year)", _half_told),
     ("of? last:shift w:weekday of", _last_weekday),
     ("s:shift w:weekday", _shifted_weekday),
+    ("s:shift u:time_unit of? w:weekday", _shifted_weekday),
     ("w:weekday of? s:shift u:time_unit", _shifted_weekday),
     (f"w:weekday/weekdays ({_LIST})+", _weekday),
     ("w:weekday/weekdays", _weekday),
     ("r:relative", _relative),
     ("r:relative_year", _relative_year),
+    ("p:period_told", lambda span: Found("date", span.get("p", "period_told"))),
     ("n:number measure? u:time_unit g:ago", _ahead),
     ("article u:time_unit g:ago", _ahead),
     ("in n:number range? u:time_unit !every !of", _ahead),

@@ -27,7 +27,7 @@ def _money(span: Span) -> list[Found] | None:
     if num is None or len(span.said("between")) > BETWEEN:
         return None
     value, last = num.value * scale, scale
-    for at in range(span.at("n") + 1, span.end):
+    for at in range(span.at("n") + 1, span.at("half") if span.has("half") else span.end):
         roles = span.line.roles[at]
         if "currency" in roles and at > span.at("c"):
             other, last = _currency(roles["currency"])
@@ -43,9 +43,12 @@ def _money(span: Span) -> list[Found] | None:
 
 
 def _amount(span: Span) -> Num | None:
-    """The number before or behind a currency, with its sign; the stroke in $30-$40 is none."""
-    num, at = num_of(span), span.at("neg")
-    if at < 0 or not span.line.joined(at + 1):
+    """The number before or behind a currency, with its sign and half; the stroke in $30-$40 is none."""
+    num = num_of(span) if span.has("n") else None
+    if num is not None and span.has("half"):
+        num = num._replace(value=num.value + float(span.get("half", "fraction")), decimals=1)
+    at = span.at("neg")
+    if num is None or at < 0 or not span.line.joined(at + 1):
         return num
     if span.line.joined(at) and "number" in span.line.of(at - 1):
         return None
@@ -67,9 +70,14 @@ _TWO = 10  # from then on a number has two digits
 
 def quantity(span: Span) -> list[Found] | None:
     """2500 g, 2.5 公斤, -5 °C, half a kilo."""
-    unit = span.get("sc", "unit") or span.get("u", "unit")
-    if unit is None or (span.has("below") and unit.kind not in ("degrees", "temperature")):
-        return None
+    unit = span.get("u", "unit") or span.get("sc", "unit")
+    if span.get("sc", "unit") is not None:
+        if (
+            unit.kind not in ("degrees", "temperature")
+            or span.get("sc", "unit").kind != "temperature"
+        ):
+            return None
+        unit = span.get("sc", "unit")
     if len(span.said("between")) > BETWEEN:
         return None
     said = span.said("u")
@@ -169,18 +177,21 @@ MONEY: tuple[Rule, ...] = (
     ("(per_day:adverb/per_period | lone per:time_unit) between:other? n:number u:unit", quantity),
     (f"n:number range? u:unit {EACH}", quantity),
     (f"c:currency n:number over:currency {EVERY}?", _money),
+    ("c:currency n:number and number currency", _money),
     (f"c:currency n:number {EVERY}?", _money),
     (
         "n:number c:currency and? number currency (number currency/small_money)?"
         " (int !measure !unit !time_unit !times)?",
         _money,
     ),
+    ("n:number c:currency half:fraction !unit !time_unit", _money),
     (f"n:number c:currency (int/pair)? {ONE}", _money),
     (
         "(each number? per:unit/time_unit/measure | lone per:measure) between:other?"
         f" (n:number c:currency (int/pair) {_ALONE} | n:number c:currency | c:currency n:number)",
         _money,
     ),
+    ("(n:number c:currency | c:currency n:number) slash per:measure", _money),
     (
         f"n:number c:currency (int/pair) {_ALONE} !fold_price",
         _money,
@@ -203,8 +214,10 @@ QUANTITIES: tuple[Rule, ...] = (
         _feet,
     ),
     ("n:number range? u:unit (and article?)? half:fraction !unit !time_unit", quantity),
+    ("article u:unit and article? half:fraction !unit !time_unit", quantity),
     ("neg:negative n:number range? u:unit", quantity),
     ("n:number (measure? u:unit)? below:below_zero sc:unit?", quantity),
+    ("sc:unit n:number u:unit", quantity),
     ("article u:unit of", _one),
     (f"n:number multi? measure? range? u:unit {EVERY}?", quantity),
 )

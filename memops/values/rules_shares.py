@@ -6,10 +6,6 @@ from memops.values.lexicon import Num
 from memops.values.rules_rates import num_of
 from memops.values.value import number
 
-_SCALES = {
-    "percent": 1.0, "per_hundred": 1.0, "per_thousand": 0.1, "per_ten_thousand": 0.01, "tenths": 10.0,
-}  # fmt: skip
-
 
 def _share(span: Span) -> list[Found] | None:
     num = num_of(span)
@@ -18,7 +14,17 @@ def _share(span: Span) -> list[Found] | None:
         if not whole or num.value > whole:
             return None
         num = Num(num.value / whole, decimals=9)
-    scale = next((factor for role, factor in _SCALES.items() if span.all(role)), 100.0)
+    scale = 100.0
+    for role, factor in (
+        ("percent", 1.0),
+        ("per_hundred", 1.0),
+        ("per_thousand", 0.1),
+        ("per_ten_thousand", 0.01),
+        ("tenths", 10.0),
+    ):
+        if span.all(role):
+            scale = factor
+            break
     if span.has("rest"):  # 三成五
         num = num._replace(value=num.value + span.num("rest") / 10)
     if span.has("half"):
@@ -26,6 +32,11 @@ def _share(span: Span) -> list[Found] | None:
     if span.has("neg"):
         num = num._replace(value=-num.value)
     return [portion(num) if scale == 100.0 else scalar("share", num, "%", scale)]
+
+
+def _priced(span: Span) -> list[Found] | None:
+    """80 % of the ticket price."""
+    return _discount(span) if " " not in span.said("between").strip() else None
 
 
 _WHOLES = (100, 1000)
@@ -53,8 +64,9 @@ def portion(num: Num) -> Found:
 def _grown(span: Span) -> list[Found] | None:
     """Rose by 12 %, fell by half, 多一倍: how many times what it was."""
     if span.has("share"):
-        scale = next((factor for role, factor in _SCALES.items() if span.all(role)), 100.0)
-        amount = span.num("share") * scale / 100
+        size = {"percent": 0.01, "tenths": 0.1, "per_hundred": 0.01}
+        scale = next((size[role] for role in size if span.all(role)), 1.0)
+        amount = span.num("share") * scale
     else:
         amount = span.num("fold")
     down = bool(span.all("down"))
@@ -83,21 +95,28 @@ def _discount(span: Span) -> list[Found] | None:
     if span.all("half_price"):
         return [scalar("discount", Num(50.0), "% off")]
     num = num_of(span)
-    value = num.value
+    value = num.value / num_of(span, "d").value if span.has("d") else num.value
     if span.has("fold"):  # 八折, 85折, 七五折
         digits = num.digits or number(value)
-        left = value * 10 if value < 10 else value
+        left = (
+            value * 10 if value < 10 and num.decimals == 0 else value * 10 if value < 10 else value
+        )
         if num.high is not None and len(digits) == 2:
             left = float(digits)
         value = 100 - left
     else:
-        whole = span.all("percent") or span.all("per_hundred")
-        value *= 10.0 if span.all("tenths") else 1.0 if whole else 100.0
-        if span.all("of_price") or span.all("of_before"):
+        value *= (
+            10.0
+            if span.all("tenths")
+            else 1.0
+            if span.all("percent") or span.all("unit") or span.all("per_hundred")
+            else 100.0
+        )
+        if span.all("of_price") or span.all("of_before") or span.has("of_price"):
             value = 100 - value
     if not 0 < value < 100:
         return None
-    rounded = "portion" in span.line.of(span.at("n"))
+    rounded = span.has("d") or "portion" in span.line.of(span.at("n"))
     found = scalar("discount", Num(value, decimals=9 if rounded else num.decimals), "% off")
     return [found._replace(converted=rounded)]
 
@@ -113,6 +132,7 @@ SHARES: tuple[Rule, ...] = (
     ("cut? n:number fold:fold_price", _discount),
     ("n:number percent between:other? off", _discount),
     ("n:number percent of_price", _discount),
+    ("n:number percent of of? between:other? of_price:price", _priced),
     ("n:number/portion of_price", _discount),
     ("n:portion off", _discount),
     (
@@ -120,6 +140,7 @@ SHARES: tuple[Rule, ...] = (
         _discount,
     ),
     ("of_before (n:number (percent/tenths) | per_hundred n:number | n:portion)", _discount),
+    ("off_before/of_before d:number over n:number", _discount),
     ("(per_hundred/per_thousand/per_ten_thousand) neg:negative? n:number", _share),
     ("n:small tenths (rest:small | half:fraction)? !unit !measure", _share),
     ("d:number over n:number u:time_unit/unit", _over),

@@ -37,9 +37,16 @@ def _often(span: Span) -> list[Found] | None:
         every = float(span.get("nth", "ordinal"))
     if span.has("alternate"):
         every = 2.0
+    if span.has("half"):
+        every = 0.5
     found = _interval(span, every / count if count else 0.0)
     bound = str(span.get("b", "bound_before") or "")
     return found and [one._replace(form=bound + one.form) for one in found]
+
+
+def _each_and_half(span: Span) -> list[Found] | None:
+    """Every hour and a half."""
+    return _interval(span, 1 + float(span.get("f", "fraction")))
 
 
 def _prefixed(span: Span) -> bool:
@@ -89,14 +96,15 @@ def _days_per(span: Span) -> list[Found] | None:
     return [found._replace(kind="duration rate", unit=f"{found.unit}/{said}")]
 
 
-_HALF = 0.5
+_SIXTY, _HALF = 60, 0.5
 
 
 def _compound(span: Span) -> Found | None:
     """An hour and 30 minutes, 2 years and 3 months, 1h 30m."""
     total, months, last = 0.0, 0.0, float("inf")
+    amounts = [roles for roles in span.line.roles[span.begin : span.end]]
     count: float | None = None
-    for at, roles in enumerate(span.line.roles[span.begin : span.end]):
+    for at, roles in enumerate(amounts):
         if "number" in roles:
             value = roles["number"]
             count = value.value if isinstance(value, Num) else float(value)
@@ -115,6 +123,10 @@ def _compound(span: Span) -> Found | None:
             count = None
         elif "article" in roles:
             count = 1.0
+    if count is not None:  # 1h30; a number behind any other unit is of something else
+        if last not in (3600, 60) or count >= _SIXTY:
+            return None
+        total += count * last / _SIXTY
     return _length(months, total)
 
 
@@ -146,12 +158,14 @@ def _long(span: Span) -> Found | None:
 
 _BETWEEN = "(between:other/measure measure?)?"
 OFTEN: tuple[Rule, ...] = (
+    ("each u:time_unit and article? f:fraction", _each_and_half),
     ("alternate u:time_unit", lambda span: _interval(span, 2.0)),
     (
         "(count:count | n:number times/fold/times_sign) (every? a:adverb | in (e:number | article) u:time_unit"
         " | (every e:number | alternate:alternate | every) u:time_unit)",
         _often,
     ),
+    ("(e:number range? u:time_unit intervals | intervals of e:number u:time_unit)", _often),
     (
         "(a:adverb | ((each | interval)? e:number measure? | each) u:time_unit)"
         f" {_BETWEEN} (once_word | b:bound_before? n:number times)",
@@ -176,6 +190,7 @@ LONG: tuple[Rule, ...] = (
     ),
     ("n:number measure? time_unit (and? number time_unit/minute_mark)+", _compound),
     ("n:number minute_mark number time_unit", _compound),
+    ("n:number time_unit !range int !unit !measure !times !currency !month_mark", _compound),
     ("n:number measure half:fraction u:time_unit", _long),
     ("n:number range? u:time_unit (and article?)? half:fraction/portion", _long),
     ("article u:time_unit and article? half:fraction/portion", _long),

@@ -5,7 +5,7 @@ may are put: the same words under the same normal form (`algebra.Sign`), with th
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate, repeat
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from memops.values.algebra import (
     SOME,
     WAS,
     Sign,
+    reduced,
 )
 from memops.values.clauses import clauses
 from memops.values.forms import DAYS
@@ -66,10 +67,10 @@ class _Part(NamedTuple):
 class Saying(NamedTuple):
     """What a text says: its one sign, or None; the `normal` one with its values; the words under it.
 
-    `around` is the same with its signs round from the least word, and `denials` how many words stand
-    before those that deny a verb. `words` are null and `of` is empty where that is not clear: of a text
-    without a sign, of one whose clauses differ in sign, or in which two words tell how many, as nobody
-    knows which goes first.
+    `around` is the same with its signs round from the least word, `denials` how many words stand before
+    those that deny a verb, and `scopes` each sign with the word behind it. `words` are null and `of` is
+    empty where that is not clear: of a text without a sign, of one whose clauses differ in sign, or in
+    which two words tell how many, as nobody knows which goes first.
     """
 
     sign: Sign | None
@@ -79,6 +80,7 @@ class Saying(NamedTuple):
     of: tuple[str, ...] = ()
     around: tuple[str, ...] = ()
     denials: str = ""
+    scopes: str = ""
 
 
 def saying(text: str, values: Sequence[Value]) -> Saying:
@@ -96,7 +98,8 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
         normal, values = _affirmed(sign, parts, values, cut)
         if normal != sign:
             parts = [part._replace(sign=normal, limits=()) for part in parts]
-    return _said(parts, normal, cut, text, values, known)._replace(sign=sign)
+    scopes = " ".join(sorted(scope for clause in cut for scope in _scopes(clause, known)))
+    return _said(parts, normal, cut, text, values, known)._replace(sign=sign, scopes=scopes)
 
 
 def _affirmed(
@@ -124,6 +127,26 @@ def _affirmed(
     else:
         return sign, values
     return sign, [*values[:at], value._replace(form=form), *values[at + 1 :]]
+
+
+def _scopes(clause: Sequence[Word], known: Words) -> Iterator[str]:
+    """What each sign of a clause comes to, with the word behind it: not pay, all guests."""
+    ops: list[str] = []
+    for word in clause:
+        if word.ops:
+            ops += word.ops
+        elif ops and word.ops is None:
+            behind = _contents(known)[0][word.said]
+            yield f"{_come(tuple(ops))} {''.join(behind[:_SIGNS])}"
+            ops = []
+    if ops:
+        yield _come(tuple(ops))
+
+
+@lru_cache(100_000)
+def _come(ops: tuple[str, ...]) -> str:
+    """What operators come to."""
+    return str(reduced(ops))
 
 
 def _said(

@@ -1,12 +1,21 @@
 """Signs: how the clauses of a text say what they say, in one normal form (`algebra.Sign`)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from memops.language.detection import spoken
 from memops.language.packs import codes
 from memops.values.algebra import NON, NOT, ONLY, SOME, WAS, Sign, reduced
+from memops.values.clauses import clauses
 from memops.values.operators import Word, Words, words
+from memops.values.reading import read
+from memops.values.value import Value
+
+
+def sign(text: str, lang: str | None = None) -> Sign:
+    """Return the sign of a text of one clause; of a longer one, that of what it says first."""
+    known = words((lang,) if lang in codes() else spoken(text))
+    return next(_clauses(text, known, read(text, lang=lang)), Sign())
 
 
 def begins(word: str) -> bool:
@@ -18,6 +27,12 @@ def begins(word: str) -> bool:
 def turning() -> frozenset[str]:
     """Return the words after which who is named first stands second: borrowed, pupil."""
     return frozenset(word for code in codes() for word in words((code,)).turning)
+
+
+def _clauses(text: str, known: Words, values: Iterable[Value]) -> Iterator[Sign]:
+    """The sign of each clause of a text."""
+    hidden = [piece for value in values for piece in value.pieces()]
+    return (signed(clause, known) for clause in clauses(text, known, hidden))
 
 
 def signed(clause: Sequence[Word], known: Words) -> Sign:
