@@ -83,10 +83,12 @@ def carried_out(task: Task) -> dict[str, Any]:
 def _remember_refused(task: Task, written: list[Written]) -> None:
     """Keep what the store cannot take as its files stand, which each night would propose anew.
 
-    But for redactions: a secret that stays is to be seen.
+    But for redactions and quarantines: what is to be masked or hidden, and stays, is to be seen.
     """
     over = [w.id for w in written if w.state == "refused" and w.why in LASTING]
-    mine = task.changes.filter(pl.col("id").is_in(over), pl.col("intent") != "redact")
+    mine = task.changes.filter(
+        pl.col("id").is_in(over), ~pl.col("intent").is_in(["redact", "quarantine"])
+    )
     if mine.is_empty() or task.plan.header["authority"] == "person":
         return
     about = {"at": task.run.header["started"], "plan": task.plan.id}
