@@ -37,7 +37,7 @@ class Hostile(Section):
     threshold: Factor = setting(
         2.0, "points of evidence that make a text hostile which a machine or a channel wrote"
     )
-    owners: Factor = setting(3.5, "the same of any other text, whose orders may be the owner's")
+    owners: Factor = setting(3.0, "the same of any other text, whose orders may be the owner's")
     longer: Factor = setting(0.4, "points more for each doubling of a long text's passages")
     repeats: AtLeastOne = setting(
         5, "times that one prompt stands in a store before it is a banner"
