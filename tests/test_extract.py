@@ -408,7 +408,7 @@ def test_a_name_or_address_behind_others_is_the_users_only_where_the_sentence_go
 def test_a_note_is_retired_for_its_secret_only_where_the_rest_of_it_is_surely_junk():
     code, told = (
         "【12306】验证码:739204,请于5分钟内输入,切勿告知他人。",
-        "帮我记一下,wifi 名字叫 HOME_5G_demo",
+        "Remember this: the wifi at home is kiln-5g and its password " + "kiln5G" + "demo",
     )
     judged, _ = judged_notes(store(code, told), Context(NOW, Policy()))
     assert judged.sort("id")["verdict"].to_list() == ["tombstone", "demote"]
