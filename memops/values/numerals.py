@@ -118,7 +118,7 @@ def _number(line: Line, at: int, lex: Lexicon) -> Found | None:
         return _with_article(line, at, lex)
     if "fraction" in roles and "number" not in roles:
         return fraction(line, at, lex)
-    if line.any(at - 1, "vague") and line.joined(at):
+    if line.any(at - 1, "vague") and line.joined(at) and line.wide(at):
         return lex.other, _parts(line, at, True)[1]  # 几十 is no number
     if "few" in roles:
         return numeral(Num(float(roles["few"])), lex), at + 1
