@@ -50,7 +50,10 @@ def folder(path: Path) -> Path:
 
 
 def entry(folder: Path, name: str) -> Path:
-    """Return where a folder keeps what is named so, or the only thing whose name begins so; raises MemopsError."""
+    """Return where a folder keeps what is named so, or the only thing whose name begins so.
+
+    Raises MemopsError for a beginning that several have.
+    """
     path = folder / name
     if path.exists() or len(name) < _TELLING or Path(name).name != name:
         return path
@@ -184,7 +187,10 @@ def json_object(data: bytes | str) -> dict[str, Any]:
 
 
 def json_lines(path: Path, hint: str = "") -> list[tuple[str, Any]]:
-    """Return the values of a file of JSON lines, gzipped or not, each with where it stands."""
+    """Return the values of a file of JSON lines, gzipped or not, each with where it stands.
+
+    Raises Corrupt, naming the line, for one that is no JSON.
+    """
     data = gunzipped(path) if path.suffix == ".gz" else path.read_bytes()
     found = []
     try:

@@ -183,7 +183,10 @@ class Settings:
 
 
 def read(config: Path | None, state: Path | None) -> Settings:
-    """Return the settings of `config`, or of `memops.toml` in this folder if it is there; raises MemopsError."""
+    """Return the settings of `config`, or of `memops.toml` in this folder if it is there.
+
+    Raises MemopsError that names each wrong setting, and its line.
+    """
     path = config or Path("memops.toml")
     if not path.exists():
         if config:

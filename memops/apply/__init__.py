@@ -122,7 +122,10 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
 def take_back(
     run: Run, ids: Collection[str], state: Path, lock_timeout: float = 10.0
 ) -> dict[str, Any]:
-    """Take back what a run did to these records alone; the rest of the run stands; raises MemopsError."""
+    """Take back what a run did to these records alone; the rest of the run stands.
+
+    Raises MemopsError for a run that has not come to its end, or did nothing to one of them.
+    """
     store = open_store(run.header["address"])
     with _held(store, run.header["store"], state, lock_timeout):
         run.verify()

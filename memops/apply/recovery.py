@@ -11,7 +11,10 @@ from memops.stores import open_store
 
 
 def recover(name: str, settings: Settings) -> dict[str, Any]:
-    """Go on with the runs of a store that were cut off, so that its night begins from a whole state."""
+    """Go on with the runs of a store that were cut off, so that its night begins from a whole state.
+
+    Raises what a resume raises, with the command that takes the run back instead.
+    """
     identity = open_store(settings.store(name).address).identity()
     restore_marker.refuse_half(settings.state, identity)
     done = []

@@ -60,7 +60,10 @@ def across(records: pl.DataFrame, ctx: Context) -> list[dict[str, Any]]:
 
 
 def nodes(given: Sequence[str]) -> dict[str, Path]:
-    """Return the roots by node of `NODE=ROOT` or `ROOT`, which is named after its project; raises MemopsError."""
+    """Return the roots by node of `NODE=ROOT` or `ROOT`, which is named after its project.
+
+    Raises MemopsError for two roots of one name.
+    """
     found: dict[str, Path] = {}
     for text in given:
         name, sep, place = text.partition("=")

@@ -32,7 +32,11 @@ _TIMES = ("created_at", "updated_at", "accessed_at", "valid_from", "valid_to")
 def examine(
     name: str, settings: Settings, now: datetime | None = None, fail_on: str | None = None
 ) -> dict[str, Any]:
-    """Return {store, kind, versions, findings, worst, failed}, the worst first."""
+    """Return {store, kind, versions, findings, worst, failed}, the worst first.
+
+    A finding is {check, level, count, says, do}; `failed` tells whether one is at least as bad as
+    `fail_on`. Raises MemopsError for a store that is not there or may not be read.
+    """
     store = standing(inside(open_store(settings.store(name).address)))
     found = _findings(store, settings, now or clock())
     findings = sorted(found, key=lambda f: (-LEVELS.index(f.level), f.check, f.says))

@@ -50,7 +50,10 @@ def repair(
 
 
 def taken_back(name: str, state: Path) -> dict[str, Any] | None:
-    """Take a repair back by the name of the snapshot before it; None when there is no such repair."""
+    """Take a repair back by the name of the snapshot before it; None when there is no such repair.
+
+    Returns what taking a run back does. Raises MemopsError for one that only a restore undoes.
+    """
     path = state / "repairs" / f"{name}.json"
     if not path.is_file():
         return None
@@ -69,7 +72,10 @@ def taken_back(name: str, state: Path) -> dict[str, Any] | None:
 def embed(
     name: str, model: str, settings: Settings, approve: bool = False, now: Now = None
 ) -> dict[str, Any]:
-    """Give clawseed's rows without a vector theirs, by the model that made those of the others."""
+    """Give clawseed's rows without a vector theirs, by the model that made those of the others.
+
+    Returns {store, lacking, compared, filled, before}. Raises MemopsError for another model.
+    """
     from memops.models.encode import open_encoder
     from memops.stores.clawseed import vectors
 
@@ -86,7 +92,10 @@ def embed(
 
 
 def view(name: str, settings: Settings, write: bool = False, now: Now = None) -> dict[str, Any]:
-    """Return {text, entries, path} of the MEMORY_SNAPSHOT.md for a clawseed store; write it."""
+    """Return {text, entries, path} of the MEMORY_SNAPSHOT.md for a clawseed store; write it.
+
+    `path` is where it was written. Raises MemopsError when there is nothing to put into it.
+    """
     from memops.stores.clawseed import view as clawseed_view
 
     store = _clawseed(name, settings)

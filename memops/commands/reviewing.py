@@ -119,7 +119,10 @@ def reject(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
 
 
 def accept(review: Review, seqs: Sequence[int], clock: datetime) -> dict[str, Any]:
-    """Carry out these changes, and what completes them, on a person's word; remember it as such."""
+    """Carry out these changes, and what completes them, on a person's word; remember it as such.
+
+    Raises PlanRefused once a newer plan of the store has taken this one's place.
+    """
     refuse_unknown(review, seqs)
     _to_come(review, seqs)
     selection.refuse_replaced(review.plan, review.state)

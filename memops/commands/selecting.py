@@ -15,7 +15,10 @@ _MOST = 1_000_000  # changes that one range may name
 
 
 def meant(records: pl.DataFrame, names: Sequence[str], store: str, then: str = "") -> list[str]:
-    """Return the ids of records, each named by its id or key or by how no other's begins."""
+    """Return the ids of records, each named by its id or key or by how no other's begins.
+
+    Raises MemopsError for a name that is nobody's, or several records'; `then` ends its sentence.
+    """
     return [_one(records, name, store, then) for name in names]
 
 

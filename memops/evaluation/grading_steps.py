@@ -74,7 +74,11 @@ def deciding(policy: Policy, measure: str | None) -> Policy:
 
 
 def gate(asked: Asked, accept: bool = False, measure: str | None = None) -> dict[str, Any]:
-    """Compare a store's grades with the suite's baseline, or record them as the baseline."""
+    """Compare a store's grades with the suite's baseline, or record them as the baseline.
+
+    Raises GateInconclusive when there is no baseline to compare with, MemopsError when the suite
+    lacks the `measure` that is to decide.
+    """
     graded, taken = _graded(asked, refit=accept)
     path = suite_folder(asked.suite) / "baseline.json"
     policy = deciding(asked.settings.policy, measure)

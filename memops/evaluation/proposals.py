@@ -52,7 +52,10 @@ def described(rows: Sequence[Query], records: pl.DataFrame) -> list[Proposal]:
 def decided(
     rows: Sequence[Proposal], keep: Collection[str], drop: Collection[str], rest: bool | None = None
 ) -> list[Proposal]:
-    """Return the rows with decisions by query id or category; `rest` decides what still waits."""
+    """Return the rows with decisions by query id or category; `rest` decides what still waits.
+
+    Raises MemopsError for a name that is neither.
+    """
     known = {name for row in rows for name in (row["query_id"], row["category"])}
     for name in (*keep, *drop):
         if name not in known:

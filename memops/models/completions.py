@@ -71,7 +71,10 @@ class Endpoint:
 
 
 def endpoint(judge: Judge) -> Endpoint:
-    """Return the endpoint of the environment, else the one that judges pairs; raises MemopsError."""
+    """Return the endpoint of the environment, else the one that judges pairs.
+
+    Raises MemopsError where none is named.
+    """
     url, model = os.environ.get("MEMOPS_MODEL_URL", ""), os.environ.get("MEMOPS_MODEL", "")
     if not url and judge.endpoint:
         return of_judge(judge)

@@ -18,7 +18,10 @@ from memops.models.vectors import Vectors
 
 
 def distil(path: str, out: Path, dims: int = 256) -> Model:
-    """Write a static model of the model at `path` into `out`, and return it opened."""
+    """Write a static model of the model at `path` into `out`, and return it opened.
+
+    Raises MemopsError for a model without a tokenizer of its own, NoSpace where `out` is taken.
+    """
     if out.exists() and any(out.iterdir()):
         raise NoSpace(f"{out}: not empty", "name a new folder")
     teacher = load_model(path)

@@ -41,7 +41,12 @@ class Encoder(Protocol):
 
 
 def open_encoder(name: str, cache: Path | None = None, instruction: str = "") -> Encoder:
-    """Return `lsa`, an endpoint's model (`URL#MODEL`), or the sentence-transformers model of a folder or name."""
+    """Return `lsa`, an endpoint's model (`URL#MODEL`), or the sentence-transformers model of a
+    folder or name.
+
+    `cache` is a folder for the vectors of models, `instruction` what stands before a query.
+    Raises MemopsError when the model cannot be had.
+    """
     if name == "lsa":
         return Lsa()
     if name.startswith(("http://", "https://")):

@@ -48,7 +48,10 @@ class Answer:
 
 
 def place(url: str, what: str) -> tuple[Place, str]:
-    """Return the place that a URL names, and its path; `what` is what a complaint calls it."""
+    """Return the place that a URL names, and its path; `what` is what a complaint calls it.
+
+    Raises MemopsError for a URL with a user or no valid port.
+    """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
         raise MemopsError(f"{what}: no plain http or https address", "no user, no password in it")
@@ -97,7 +100,10 @@ def bearing(token: str, to: Place, ip: str) -> dict[str, str]:
 
 
 def credential(variable: str) -> str:
-    """Return what VARIABLE holds, or the file that VARIABLE_FILE names; empty where neither is."""
+    """Return what VARIABLE holds, or the file that VARIABLE_FILE names; empty where neither is.
+
+    Raises MemopsError for a file that others may read and for what no header may hold.
+    """
     token = os.environ.get(variable, "")
     name = os.environ.get(f"{variable}_FILE", "")
     if not token and name:

@@ -132,7 +132,10 @@ def _told_beside_its_run(
 
 @contextmanager
 def alone(name: str, store: Store, state: Path) -> Iterator[None]:
-    """Hold the night of a store; raises Locked while another process is at it."""
+    """Hold the night of a store; raises Locked while another process is at it.
+
+    A plan that waits for a person holds nothing.
+    """
     with ExitStack() as held:
         try:
             held.enter_context(locks.hold(snapshot.night_path(state, store.identity())))

@@ -29,7 +29,11 @@ def loaded(path: Path) -> tuple[dict[str, Any], str]:
 def checked(
     kind: Any, table: Any, where: str, at: Sequence[str] = (), text: str = "", hint: str = HINT
 ) -> Any:
-    """Return what a table makes of a type; raises MemopsError that names each setting and its line."""
+    """Return what a table makes of a type; raises MemopsError that names each setting and its line.
+
+    `at` is where the table stands in the file `where`, whose text tells the line; `hint` says what
+    to do where no name is unknown.
+    """
     from pydantic import ValidationError
 
     try:

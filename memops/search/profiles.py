@@ -34,7 +34,10 @@ Search = Callable[[pl.DataFrame, pl.DataFrame, Encoder | None, int], Iterator[tu
 def profile_run(
     name: str, records: pl.DataFrame, queries: pl.DataFrame, encoder: Encoder | None, k: int
 ) -> pl.DataFrame:
-    """Return the run of an engine's own search; the lines of one chunk share its rank; raises MemopsError."""
+    """Return the run of an engine's own search; the lines of one chunk share its rank.
+
+    Raises MemopsError for a vector search without an encoder.
+    """
     rows = [
         (query, doc, rank, round(score, 6))
         for query, hits in PROFILES[name](records, queries, encoder, k)

@@ -34,7 +34,10 @@ def keep(
 
 
 def read(state: Path, identity: dict[str, str]) -> pl.DataFrame:
-    """Return the archived records; of one that was archived twice, as it was the last time."""
+    """Return the archived records; of one that was archived twice, as it was the last time.
+
+    Raises Corrupt, naming file and line, for a line that is no record.
+    """
     paths = _folder(state, identity).glob("*.jsonl")
     latest_last = sorted(paths, key=lambda p: (p.stat().st_mtime_ns, p.name))
     found = [parsed(path.read_bytes(), str(path)) for path in latest_last]

@@ -53,7 +53,8 @@ def answered(state: Path, identity: Mapping[str, str]) -> pl.DataFrame:
 
     What the store itself could not take, which has a `why`, is nobody's answer.
     """
-    last = {(e["rule"], e["id"], e["digest"]): e for e in answers(state, identity).entries()}
+    told = (e for e in answers(state, identity).entries() if "why" not in e)
+    last = {(e["rule"], e["id"], e["digest"]): e for e in told}
     kind = family(identity["kind"])
     said = (e for e in last.values() if (e["refused"] or e["accepted"]) and "why" not in e)
     rows = [

@@ -44,7 +44,9 @@ def append(state: Path, night: Mapping[str, Any]) -> None:
 
 
 def nights(state: Path) -> pl.DataFrame:
-    """Return the nights of all stores in the order in which they were done; raises Corrupt."""
+    """Return the nights of all stores in the order in which they were done, which no clock that was
+    set wrong changes; raises Corrupt.
+    """
     path = state / "history.parquet"
     if not path.exists():
         return NIGHTS.to_frame()

@@ -133,7 +133,10 @@ class Store(Protocol):
         """
 
     def copy(self, into: Path) -> dict[str, Any]:
-        """Write an exact, consistent copy into an empty directory; return notes for the manifest."""
+        """Write an exact, consistent copy into an empty directory; return notes for the manifest.
+
+        Raises StoreNotFound, Locked, Unauthorised, Corrupt or Incomplete.
+        """
 
     def load(self, raw: Path, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the records of such a copy, or of them only these."""
@@ -178,7 +181,10 @@ class Store(Protocol):
         """
 
     def forget(self, raw: Path, ids: Collection[str]) -> None:
-        """Remove records from such a copy, so that no byte of their text stays in it."""
+        """Remove records from such a copy, so that no byte of their text stays in it.
+
+        Raises MemopsError where the others would read differently without them.
+        """
 
     def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return where a record stands, in the store's own terms."""
@@ -233,7 +239,11 @@ def inside(store: Store) -> Store:
 
 
 def standing(store: S) -> S:
-    """Return a store in whose folder something of its kind stands."""
+    """Return a store in whose folder something of its kind stands.
+
+    A folder of anything else would read as a store without records. Raises StoreNotFound, which
+    names a folder near it that is one.
+    """
     marks, root = store.marks, getattr(store, "path", None)
     if not marks or not root or not root.is_dir() or _marked(root, marks):
         return store

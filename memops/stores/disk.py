@@ -39,7 +39,10 @@ def failure(path: Path, error: OSError) -> MemopsError:
 
 
 def read_whole(path: Path) -> tuple[bytes, Stamp]:
-    """Return a file's bytes and the stamp of the state that they were read in."""
+    """Return a file's bytes and the stamp of the state that they were read in.
+
+    Raises StoreNotFound for what is no regular file and Locked for one that never holds still.
+    """
     try:
         for _ in range(_TRIES):
             with path.open("rb") as file:

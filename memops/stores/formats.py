@@ -48,7 +48,11 @@ def packed(records: pl.DataFrame) -> bytes:
 
 
 def unpacked(data: bytes, where: str) -> pl.DataFrame:
-    """Return the table of a Parquet file's bytes, in the file's order and our columns' types."""
+    """Return the table of a Parquet file's bytes, in the file's order and our columns' types.
+
+    Sizes are checked before anything is unfolded. Raises Corrupt for a damaged file, an unknown
+    column, and a column of another type.
+    """
     import pyarrow
 
     try:

@@ -20,7 +20,11 @@ _STEM = 8  # characters of a cut text that must be left to tell its turn
 
 
 def turns(name: str, settings: Settings) -> tuple[pl.DataFrame, list[str]]:
-    """Return the turns that the agent of a store has kept, as records, and what was unreadable."""
+    """Return the turns that the agent of a store has kept, as records, and what was unreadable.
+
+    Raises MemopsError for a kind of store beside which nothing is kept, StoreNotFound where it
+    should be but is not.
+    """
     return _turns(open_store(settings.store(name).address))
 
 

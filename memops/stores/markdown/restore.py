@@ -58,7 +58,10 @@ def restored(notes: "MarkdownStore", raw: Path, keep: Keep) -> dict[str, int]:
 
 
 def _quiet(notes: "MarkdownStore") -> set[str]:
-    """Return the files of a memory root that nobody writes to; raises Locked when somebody does."""
+    """Return the files of a memory root that nobody writes to; raises Locked when somebody does.
+
+    What a killed process left beside them is settled first, so that nothing is carried later.
+    """
     files.settle(notes.path, notes.wanted)
     walked = files.walk(notes.path, notes.wanted)
     there = {found.path: found.stat for found in walked if not found.why}

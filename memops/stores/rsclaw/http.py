@@ -96,7 +96,10 @@ class RsclawApi(Gateway):
 
 
 def complete(client: Client) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return statistics and all documents of one moment, by id; raises Incomplete."""
+    """Return statistics and all documents of one moment, by id; raises Incomplete.
+
+    A store that changes while it is read is read again, three times in all.
+    """
     why = ""
     for _ in range(_ROUNDS):
         before = _stats(client)

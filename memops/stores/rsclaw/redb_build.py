@@ -13,7 +13,11 @@ _FANOUT = 40
 
 
 def build(tables: Mapping[str, redb.Table], region: int = redb.REGION) -> bytes:
-    """Return a fresh file with these tables; rows may come in any order."""
+    """Return a fresh file with these tables; rows may come in any order.
+
+    `region` is the number of pages in a region, a power of two. Raises Corrupt for a multimap
+    table, which cannot be rebuilt, and for rows that no region holds.
+    """
     out = _Pages(region)
     names = {name.encode(): table for name, table in tables.items()}
     master = [(name, _definition(out, name, names[name])) for name in sorted(names)]
