@@ -73,9 +73,10 @@ def _cycles(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
         lambda concept, kind, said: concept == "conj" and said not in function_words("joining")
     )
     one = (clauses == 0) & ~t.texts(several)
+    told_by = one & ~t.texts(t.said(turning()))  # who works for her is employed by her
     own = listed(t, bare(t, code)[t.word])
     size = np.bincount(t.row[kept], minlength=t.n)
-    told = active(t, kept, one & (size >= _LEAST) & (size <= _LONGEST))
+    told = active(t, kept, told_by & (size >= _LEAST) & (size <= _LONGEST))
     passive = np.zeros((len(told), _LONGEST), np.uint64)
     for nth, (_, order) in enumerate(told):
         passive[nth, : len(order)] = own[order]
@@ -83,7 +84,7 @@ def _cycles(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     return {
         "equated": equated(t, one, own),
         "cycle": _rounds(t, ~t.means({"article"}), one, own),
-        "active": _rounds(t, kept, one, own),
+        "active": _rounds(t, kept, told_by, own),
         "voice": (acted, _round(passive, size[acted])),
     }
 

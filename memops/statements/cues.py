@@ -14,7 +14,7 @@ import polars as pl
 from memops.language.packs import cues, scripts
 from memops.language.text import wordlist
 from memops.language.tokens import Array, Tokens
-from memops.values.algebra import ALL, FROM, MANY, MAY, MUST, ONLY, SOME, Sign
+from memops.values.algebra import ALL, FROM, MANY, MAY, MOST, MUST, NEARLY, ONLY, SOME, Sign
 from memops.values.signs import begins
 
 MARKS = (
@@ -50,7 +50,7 @@ def marks(plains: Sequence[str], signs: Sequence[Sign | None], t: Tokens) -> dic
 _OPERATORS = {
     "all": {ALL},
     "none": set[str](),
-    "some": {SOME, MANY},
+    "some": {SOME, MANY, MOST, NEARLY},
     "only": {ONLY},
     "must": {MUST},
     "may": {MAY},

@@ -127,7 +127,7 @@ def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
     _round(out, r, a, b)
     timed = (r.size("timeless", a) + r.size("timeless", b) == 0) & (out["past"] == 1)
     timely = ~timed & (out["endings_differ"] == 0) & (out["values_a"] + out["values_b"] == 0)
-    signs = sum(r.marks[name][x] for name in ("negations", *QUANTIFIERS) for x in (a, b))
+    signs = r.size("worded", a) + r.size("worded", b)
     plain = (signs == 0) & (out["small_differs"] + out["endings_differ"] > 0)
     out["restated"] = np.where(plain, 0, out["restated"])
     one = ((r.shared("roles", "roles", a, b) > 0) & timely) | _in_voice(out, r, a, b)
@@ -227,7 +227,7 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "endings_differ": r.shared("ended", "ended", a, b) - r.shared("endings", "endings", a, b),
         "halves_differ": r.apart("halves", a, b),
         "persons_differ": r.apart("persons", a, b),
-        "scopes_differ": r.apart("scopes", a, b),
+        "scopes_differ": r.shared("scoped", "scoped", a, b) - r.shared("scopes", "scopes", a, b),
         "amounts_differ": r.apart("amounts", a, b),
         "denied_differs": r.apart("denied", a, b),
         "who_differs": r.apart("who", a, b),

@@ -14,6 +14,7 @@ import numpy as np
 from memops.language.packs import codes, function_words, table
 from memops.language.tokens import Keys, Tokens, keys_of
 from memops.language.vocabulary import CONTENT
+from memops.statements.compared import compared
 from memops.statements.fact import grouped, person
 from memops.values.algebra import Sign
 from memops.values.operators import words
@@ -44,7 +45,7 @@ def roles(t: Tokens, signs: Sequence[Sign | None], plains: Sequence[str]) -> Key
     told = [
         (row, said)
         for row, plain in enumerate(plains)
-        if (said := [*_framed(plain), *_alternated(plain), *_in_voice(plain)])
+        if (said := [*compared(plain), *_framed(plain), *_alternated(plain), *_in_voice(plain)])
     ]
     for row in rows.tolist():
         span = slice(int(ends[row]), int(ends[row + 1]))
@@ -186,14 +187,15 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
     In a text that is a `whole` clause parties of several words are told by where they stand.
     """
     found = _converse(tokens[at][2].lower())
-    parties = _parties(tokens, at, whole)
+    done = found is not None and found.side < _MUTUAL and _is_done(tokens, at)
+    parties = _doer_first(tokens, at) if done else _parties(tokens, at, whole)
     if found is None or parties is None or _of_others(tokens, at, parties):
         return
     ones, twos = parties
     one, two = ones[0], twos[0]
     aims = function_words("toward") | function_words("away")
-    within = one < at < two or any(tokens[n][2].lower() in aims for n in range(one, two))
-    if not found.noun and (not within or one > at or _qualifies(tokens, at)):
+    within = done or one < at < two or any(tokens[n][2].lower() in aims for n in range(one, two))
+    if not found.noun and (not within or (one > at and not done) or _qualifies(tokens, at)):
         return
     if found.noun and not _owns(tokens):
         return  # a supplier was bought; the teacher was praised by Ann
@@ -207,7 +209,7 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
     turned = side == 1
     named = found.noun and one < at < two  # A's pupil is B, not: A is the pupil of B
     named &= all(concept != "copula" for concept, *_ in tokens[one:at])
-    turned ^= bool(between & function_words("passive")) ^ named
+    turned ^= (not done and bool(between & function_words("passive"))) ^ named
     names = [" ".join(tokens[n][0] for n in party) for party in parties]
     if side == _MUTUAL:
         names.sort()
@@ -232,6 +234,42 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
     for other in found.others:
         first, then = (found.word, other) if side == 0 else (other, found.word)
         yield f"role={first}|{then}{said}"
+
+
+def _is_done(tokens: Sequence[_Word], at: int) -> bool:
+    """Whether a word tells what is done to somebody, in a language that says so by a verb before it: was sold."""
+    low = tokens[at][2].lower()
+    told = words(codes()).participle(low) and low not in _compared()
+    return told and at > 0 and tokens[at - 1][0] == "copula" and low.isascii()
+
+
+def _doer_first(tokens: Sequence[_Word], at: int) -> tuple[list[int], list[int]] | None:
+    """Who does what is told in the passive, and to or for whom; None where it is not told by whom."""
+    doers = [
+        _run(tokens, n)
+        for n in range(at, len(tokens))
+        if tokens[n][2].lower() in function_words("acting")
+    ]
+    aimed = [_run(tokens, n) for n in range(at, len(tokens)) if _aims(tokens, n)]
+    first = [n for n in range(at) if tokens[n][1] in CONTENT]
+    whom = aimed[0] if aimed else first
+    return (
+        (doers[0], whom) if len(doers) == 1 and len(aimed) < _MUTUAL and doers[0] and whom else None
+    )
+
+
+def _run(tokens: Sequence[_Word], at: int) -> list[int]:
+    """The words of content behind a word of relation, as far as they stand together."""
+    after = [n for n in range(at + 1, len(tokens)) if tokens[n][1] in CONTENT]
+    return [n for nth, n in enumerate(after) if n - nth == after[0]]
+
+
+def _aims(tokens: Sequence[_Word], at: int) -> bool:
+    """Whether a word of relation stands before somebody, and not before what is to be done: to swim."""
+    low, then = tokens[at][2].lower(), tokens[at + 1 : at + 2]
+    named = bool(then) and (then[0][0] == "article" or then[0][1] in ("name", "person", "value"))
+    to = low in function_words("toward") and (named or not low.isascii())
+    return to or low in function_words("away")
 
 
 def _of_others(tokens: Sequence[_Word], at: int, parties: tuple[list[int], list[int]]) -> bool:
@@ -318,10 +356,8 @@ def _parties(tokens: Sequence[_Word], at: int, whole: bool) -> tuple[list[int], 
         if len(two) == 2 and tokens[two[0]][0] != tokens[two[1]][0]:
             return [two[0]], [two[1]]
     before = [n for n in solid if n < at and tokens[n][2].lower() not in function_words("resting")]
-    aims = function_words("toward") | function_words("away")
-    aim = next((n for n in range(at + 1, len(tokens)) if tokens[n][2].lower() in aims), at)
-    after = [n for n in solid if n > aim] or [n for n in solid if n > at]
-    after = [n for nth, n in enumerate(after) if n - nth == after[0]]
+    aim = next((n for n in range(at + 1, len(tokens)) if _aims(tokens, n)), at)
+    after = _run(tokens, aim) or _run(tokens, at)
     return (before, after) if whole and before and after else None
 
 

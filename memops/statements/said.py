@@ -6,7 +6,7 @@ currency of a price, what is at most and how much. A range is of a kind of its o
 """
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
 
 from memops.language.packs import codes, scripted, table
@@ -48,10 +48,11 @@ _BESIDE = frozenset({"limit", "per", "currency", "edge", "year"})
 _WEEKLY = "every 604800 s"
 
 
-def _idle(value: Value, plain: str, days: Container[int]) -> bool:
+def _idle(value: Value, plain: str, days: Collection[int]) -> bool:
     """Whether a value says no more than the words around it: at first; every week on a Monday."""
     if value.kind == "ordinal" and value.form in ("#1", "#-1"):
-        return not any(c.isdigit() for c in plain[value.start : value.end])
+        nth = any(value.end <= day <= value.end + 1 for day in days)  # the last Friday of June
+        return not nth and not any(c.isdigit() for c in plain[value.start : value.end])
     return value.form == _WEEKLY and bool(days)
 
 

@@ -10,20 +10,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 NOT, ALL, SOME, MUST, MAY = "¬", "∀", "∃", "□", "◇"
-ONLY, ALSO, FROM, WAS, MANY, FEW, ONE, NON = (
-    "only",
-    "also",
-    "from",
-    "was",
-    "many",
-    "few",
-    "one",
-    "non",
-)
+ONLY, ALSO, FROM, WAS, STILL, YET = "only", "also", "from", "was", "still", "yet"
+NEARLY, MOST, MANY, TWO, ONE, NON = "nearly", "most", "many", "two", "one", "non"
 _DUALS = {ALL: SOME, SOME: ALL, MUST: MAY, MAY: MUST}
 _TURNING = {"except": ONLY, "unless": ONLY, "without": ONLY, "until": FROM}
 """What holds of all but one, or unless or until something is so, does not hold only of or from it."""
-ORDER = (WAS, FROM, ONLY, ALSO, NON, MANY, ONE, SOME, MUST, MAY, ALL)
+ORDER = (WAS, FROM, STILL, ONLY, ALSO, NON, NEARLY, MOST, MANY, TWO, ONE, SOME, MUST, MAY, ALL)
 
 
 class Sign(NamedTuple):
@@ -60,9 +52,6 @@ def reduced(operators: Iterable[str]) -> Sign:
     for at, operator in enumerate(told):
         if operator == NOT:
             denies = not denies
-        elif operator == FEW:
-            out.add(MANY)
-            denies = not denies
         elif operator in _TURNING:
             turning.append(operator)
         elif operator in (ONLY, ALSO):
@@ -71,17 +60,22 @@ def reduced(operators: Iterable[str]) -> Sign:
         elif operator in _DUALS:
             out.add(_DUALS[operator] if denies else operator)
         elif operator == WAS and denies and told[at + 1 : at + 2] == [NOT]:
-            continue  # who has not stopped still does
+            out.add(STILL)  # who has not stopped still does
         else:
             out.add(operator)
-    sign = Sign(frozenset(out), denies)
+    still = {STILL} if denies and YET in out else set[str]()
+    return _plain(_turned(Sign(frozenset(out - {YET} | still), denies), turning))
+
+
+def _turned(sign: Sign, turning: Iterable[str]) -> Sign:
+    """A sign, as it is said of all but one, or unless something is so."""
     for operator in turning:
-        if operator == "without" and not denies:
+        if operator == "without" and not sign.denies:
             sign = sign.flipped()
         else:
             sign = sign.turned()
             sign = Sign(sign.ops | {_TURNING[operator]}, sign.denies)
-    return _plain(sign)
+    return sign
 
 
 def _plain(sign: Sign) -> Sign:

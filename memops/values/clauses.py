@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from memops.values.algebra import ALL, MAY, NOT, SOME
 from memops.values.operators import (
@@ -35,6 +35,7 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
     if any(head in low for head in known.openers):
         low = known.opening.sub(lambda m: " " * len(m[0]), low)
     out: list[list[Word]] = []
+    ends: list[str] = []
     clause: list[Word] = []
     near, last = 0, len(hidden) - 1
     for start, end, said, (kind, ops) in _with_gaps(_cut(low, known), low, known):
@@ -44,6 +45,7 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
                 continue
             if kind != LEAVING:
                 out.append(clause)
+                ends.append(said)
                 clause = []
                 continue
         if hidden:
@@ -56,7 +58,7 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
                 continue
         clause.append(_word((start, end, said, ops)))
     out.append(clause)
-    return _joined(_conditioned([clause for clause in out if clause], low, known))
+    return _joined(_conditioned(_listed(out, ends, known), low, known))
 
 
 def _within(span: tuple[int, int], at: int) -> bool:
@@ -64,8 +66,49 @@ def _within(span: tuple[int, int], at: int) -> bool:
     return span[0] <= at < span[1]
 
 
+def _listed(cut: list[list[Word]], ends: Sequence[str], known: Words) -> list[list[Word]]:
+    """Clauses that hold words, with what names one thing more put to what is said of it: cats and dogs must wait.
+
+    Such a part holds no sign and no verb, and no more words than stand beside it on its side of the sign.
+    """
+    told = [clause for clause in cut if clause]
+    if len(told) < 2 or not any(word.ops for clause in told for word in clause):
+        return told
+    out: list[list[Word]] = []
+    behind = ""
+    for clause, before in zip(reversed(cut), reversed(["", *ends]), strict=True):
+        joins = bool(clause and out) and behind in known.listing
+        comma = bool(clause and out) and behind in _COMMAS and before not in known.listing
+        if ((joins or comma) and _one_more(clause, out[-1], known)) or (
+            joins and _one_more(out[-1], clause[::-1], known)
+        ):
+            out[-1] = clause + out[-1]
+        elif clause:
+            out.append(clause)
+        behind = before if clause or behind not in known.listing else behind
+    return out[::-1]
+
+
+_COMMAS = (",", "，")
+
+
+def _one_more(part: Sequence[Word], whole: Sequence[Word], known: Words) -> bool:
+    """Whether a part of a list only names one thing more beside the first words of a clause."""
+    beside = [*takewhile(lambda word: not word.ops, whole)]
+    held = len(beside) < len(whole) and not any(
+        word.ops or known.verbal(word.said) for word in part
+    )
+    return held and 0 < _content(part) <= _content(beside)
+
+
+def _content(part: Sequence[Word]) -> float:
+    """How many words of content a part holds, of a script without spaces its signs by two."""
+    said = (word.said for word in part if word.ops is None)
+    return sum(1 if word.isascii() else len(word) / _LONGER for word in said)
+
+
 def _conditioned(cut: list[list[Word]], low: str, known: Words) -> list[list[Word]]:
-    """Clauses; what denies before what forbids is a condition: 没有门卡不能进, 非住户不能停车."""
+    """Clauses; what denies before what forbids or permits is a condition: 没有门卡不能进, 没有门卡也能进."""
     if low.isascii() or not known.conditions.search(low):
         return cut
     return [_on_condition(clause, known) for clause in cut]
@@ -75,28 +118,35 @@ def _on_condition(clause: list[Word], known: Words) -> list[Word]:
     for at, word in enumerate(clause):
         if word.said not in known.absent or clause[at + 1 : at + 2] == []:
             continue
-        if clause[at + 1].ops is None and any(w.ops == (NOT, MAY) for w in clause[at + 2 :]):
-            return [*clause[:at], word._replace(ops=("except",)), *clause[at + 1 :]]
+        behind = clause[at + 2 :]
+        forbids = any(w.ops == (NOT, MAY) for w in behind)
+        permits = any(w.ops == (MAY,) for w in behind) and any(
+            w.said in known.echoes for w in behind
+        )
+        if clause[at + 1].ops is None and (forbids or permits):
+            condition = ("except" if forbids else "without",)
+            return [*clause[:at], word._replace(ops=condition), *clause[at + 1 :]]
     return clause
 
 
 def _joined(cut: list[list[Word]]) -> list[list[Word]]:
-    """Clauses, with those put before what is said that only say of it whom it leaves out, or that it is all.
+    """Clauses, with those put to another that only say of it whom it leaves out, or that it is all.
 
-    But for him, all left; without exception, all left.
+    But for him, all left; without exception, all left; all left, with the exception of him.
     """
     out: list[list[Word]] = []
     for clause in cut:
-        if out and _bears_on_next(out[-1]):
+        if out and (_bears(out[-1]) or (clause is cut[-1] and _bears(clause))):
             out[-1] += clause
         else:
             out.append(clause)
     return out
 
 
-def _bears_on_next(clause: Sequence[Word]) -> bool:
-    first, *rest = clause
-    alone = first.ops == ("except",) and not any(word.ops for word in rest)
+def _bears(clause: Sequence[Word]) -> bool:
+    """Whether a clause only leaves out what it names, by its first word or its last one, or says that it is all."""
+    leaves = ("except",) in (clause[0].ops, clause[-1].ops)
+    alone = leaves and sum(bool(word.ops) for word in clause) == 1
     return alone or all(word.ops == (ALL,) for word in clause)
 
 

@@ -119,7 +119,9 @@ def _number(line: Line, at: int, lex: Lexicon) -> Found | None:
     if "fraction" in roles and "number" not in roles:
         return fraction(line, at, lex)
     if line.any(at - 1, "vague") and line.joined(at) and line.wide(at):
-        return lex.other, _parts(line, at, True)[1]  # 几十 is no number
+        parts, end = _parts(line, at, True)
+        if len(parts) < 2 or all(kind == "s" for kind, _ in parts):
+            return lex.other, end  # 几十 is no number, but 人数十二 holds one
     if "few" in roles:
         return numeral(Num(float(roles["few"])), lex), at + 1
     if not roles.keys() & {"number", "scale"} or _is_unit(line, at) or _weekday_tail(line, at):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from memops.language.keeping import Kept
 from memops.language.packs import table
+from memops.language.vocabulary import addressed
 from memops.values.algebra import MAY, MUST, NOT, ORDER, shown
 
 GAP = "…"
@@ -24,7 +25,7 @@ _GAP = 12  # signs between the two parts of a word
 _LATIN = re.compile(r"[a-z]+")
 _LISTED = (
     "joints", "leaving", "passive", "suffering", "orders", "opening", "trailing", "affixes", "ending", "absent", "any",
-    "temporal", "turned", "echoes", "resulting", "linking", "denials", "closing",
+    "temporal", "turned", "echoes", "resulting", "linking", "denials", "closing", "listing",
 )  # fmt: skip
 
 
@@ -60,7 +61,10 @@ class Words:
         self.resulting = listed["resulting"]
         self.denials, self.closing = listed["denials"], listed["closing"]
         self.ending, self.echoes = listed["ending"], listed["echoes"]
-        self.turning = {word for told in tables for word in told.get("turning", "").split()}
+        self.listing = listed["listing"]
+        self.turning = {
+            word.replace("_", " ") for told in tables for word in told.get("turning", "").split()
+        }
         tenses: dict[str, set[str]] = {}
         for told in tables:
             for time, listed_ in told.get("tenses", {}).items():
@@ -89,6 +93,8 @@ class Words:
         self.concord = any(told.get("concord") for told in tables)
         """Whether one denial may be said twice."""
         self.ops = dict.fromkeys(self.orders, (NOT,)) | _operators(tables)
+        if any(map(is_wide, self.ops)):
+            self.ops |= {name: () for name in addressed() if not self.ops.keys().isdisjoint(name)}
         idle = {word for told in tables for word in told.get("idle", "").split()}
         self.idle = idle
         self.verbs = {w for w in self.idle if w in self.base or w in listed["linking"]}
@@ -101,7 +107,9 @@ class Words:
         said = [word.partition(GAP)[0] for word, ops in self.ops.items() if ops]
         runs = [word for word in said if not word.isascii() and word[0].isalpha()]
         self._wide = re.compile("|".join(runs) or "(?!)")
-        forbidding = [word for word, ops in self.ops.items() if ops == (NOT, MAY)]
+        forbidding = [
+            w for w, ops in self.ops.items() if ops in ((NOT, MAY), (MAY,)) and is_wide(w)
+        ]
         denied, forbidden = ("|".join(map(re.escape, sorted(w))) for w in (self.absent, forbidding))
         between = f"[^{ends[1:]}{{1,{_FAR}}}?"
         self.conditions = re.compile(f"(?:{denied}){between}(?:{forbidden})" if denied else "(?!)")
@@ -119,13 +127,18 @@ class Words:
         self.phrases, self.sizes = _placed(self.known)
         self.told = Kept(partial(_told, known=self))
 
-    def times(self, clause: Sequence[Word]) -> list[str]:
-        """Return the times that words may tell of, a list of them where they tell none."""
+    def times(self, clause: Sequence[Word], pending: bool = False) -> list[str]:
+        """Return the times that words may tell of, a list of them where they tell none.
+
+        What is not so yet (`pending`) is told of now by the perfect as by the present.
+        """
         joined = " ".join([w.said for w in clause if not w.said.endswith(" that")])
         parts = joined.split()
         told = {time for part in self.tenses.keys() & parts for time in self.tenses[part]}
         if "perfect" in told and any(MUST in word.ops for word in clause if word.ops):
             told = {"present" if time == "perfect" else time for time in told}  # has to
+        if pending and told and told <= {"perfect", "present"}:
+            return ["present"]
         if not self.past or not joined.isascii():
             return sorted(told) or ["past", "present"]
         if told and "perfect" not in told:
@@ -142,6 +155,10 @@ class Words:
     def in_past(self, verb: str) -> bool:
         """Return whether a word is what a verb is in the past."""
         return verb in self.past or (len(verb) > _SHORT and verb.endswith(self.regular))
+
+    def verbal(self, word: str) -> bool:
+        """Return whether a word makes of a part of a list a clause of its own: a verb that is known, or who acts."""
+        return word in self.tenses or word in self.verbs or word in self.named or self.in_past(word)
 
     def participle(self, verb: str) -> bool:
         """Return whether a word may be what is done to somebody."""

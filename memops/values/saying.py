@@ -17,12 +17,15 @@ from memops.values.algebra import (
     FROM,
     MANY,
     MAY,
+    MOST,
     MUST,
+    NEARLY,
     NON,
     NOT,
     ONE,
     ONLY,
     SOME,
+    STILL,
     WAS,
     Sign,
     reduced,
@@ -40,7 +43,7 @@ _NAUGHT: tuple[list[str], ...] = ([], ["prep"])  # what words say that say nothi
 _FAR = 8  # signs between "only" and the time that it speaks of
 _TIMES = frozenset({"date", "time", "weekday", "frequency"})
 _NEAR = 4  # words that "only" may speak of where it stands before a verb
-_QUANTIFIERS = frozenset((ALL, SOME, MANY, ONE))
+_QUANTIFIERS = frozenset((ALL, NEARLY, MOST, MANY, SOME, ONE))
 _LIMITING = frozenset((ONLY, FROM, NON, "also", "except", "unless", "without", "until"))
 _LIMITED = frozenset((ONLY, WAS))
 _PLAIN = Sign()
@@ -68,8 +71,8 @@ class Saying(NamedTuple):
     """What a text says: its one sign, or None; the `normal` one with its values; the words under it.
 
     `around` is the same with its signs round from the least word, `denials` how many words stand before
-    those that deny a verb, and `scopes` each sign with the word behind it. `words` are null and `of` is
-    empty where that is not clear: of a text without a sign, of one whose clauses differ in sign, or in
+    those that deny a verb, and `scopes` the words that stand under one sign alone, with it. `words` are null
+    and `of` is empty where that is not clear: of a text without a sign, of one whose clauses differ in sign, or in
     which two words tell how many, as nobody knows which goes first.
     """
 
@@ -80,7 +83,7 @@ class Saying(NamedTuple):
     of: tuple[str, ...] = ()
     around: tuple[str, ...] = ()
     denials: str = ""
-    scopes: str = ""
+    scopes: Mapping[str, str] = {}
 
 
 def saying(text: str, values: Sequence[Value]) -> Saying:
@@ -98,7 +101,7 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
         normal, values = _affirmed(sign, parts, values, cut)
         if normal != sign:
             parts = [part._replace(sign=normal, limits=()) for part in parts]
-    scopes = " ".join(sorted(scope for clause in cut for scope in _scopes(clause, known)))
+    scopes = _scopes(cut, signs, known)
     return _said(parts, normal, cut, text, values, known)._replace(sign=sign, scopes=scopes)
 
 
@@ -129,18 +132,29 @@ def _affirmed(
     return sign, [*values[:at], value._replace(form=form), *values[at + 1 :]]
 
 
-def _scopes(clause: Sequence[Word], known: Words) -> Iterator[str]:
-    """What each sign of a clause comes to, with the word behind it: not pay, all guests."""
-    ops: list[str] = []
-    for word in clause:
-        if word.ops:
-            ops += word.ops
-        elif ops and word.ops is None:
-            behind = _contents(known)[0][word.said]
-            yield f"{_come(tuple(ops))} {''.join(behind[:_SIGNS])}"
-            ops = []
-    if ops:
-        yield _come(tuple(ops))
+def _scopes(
+    cut: Sequence[Sequence[Word]], signs: Sequence[Sign], known: Words
+) -> Mapping[str, str]:
+    """Words of content, each with the sign of its clause and with what stands right before it: not pay, all guests.
+
+    A word that stands under several says nothing of who holds which: Vera must sign and Jonas may sign.
+    """
+    under: dict[str, set[str]] = {}
+    if not any(word.ops for clause in cut for word in clause):
+        return {}
+    contents, _ = _contents(known)
+    told = (str(Sign(sign.ops - {STILL}, sign.denies)) for sign in signs)
+    for clause, sign in zip(cut, told, strict=False):
+        ops: list[str] = []
+        for word in clause:
+            if word.ops:
+                ops += [op for op in word.ops if op != STILL]
+            elif word.ops is None:
+                for nth, said in enumerate(contents[word.said]):
+                    own = _come(tuple(ops)) if ops and nth < _SIGNS else ""
+                    under.setdefault(said, set()).add(f"{sign} {own}")
+                ops = []
+    return {word: held.pop() for word, held in under.items() if len(held) == 1}
 
 
 @lru_cache(100_000)
@@ -167,7 +181,7 @@ def _said(
     free = [v for v in values if not any(a < v.end and v.start < b for a, b in spans)]
     normal, forms = whole.sign, sorted({f"{value.kind}={value.form}" for value in free})
     said = [word.said for word in every]
-    times = known.times(every)
+    times = known.times(every, STILL in normal.ops and normal.denies)
     who = map(str, known.persons(said, bool(_LIMITING & whole.sign.ops)))
     suffered = sorted({*said} & known.suffering)
     told = " ".join((*forms, "|", *who, *suffered))

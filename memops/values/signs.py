@@ -62,4 +62,4 @@ def _signed(told: Sequence[tuple[str, ...]], concord: bool, ordered: bool) -> Si
     return Sign(sign.ops | {NON}, sign.denies) if NON in ops else sign
 
 
-_UNHEARD = ("else", NON, "if", "then", "still", "nor")
+_UNHEARD = ("else", NON, "if", "then", "nor")
