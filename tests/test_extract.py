@@ -55,10 +55,10 @@ TOLD = {
     "以后回复都用中文": [("preference", "以后回复都用中文")],
     "以后给我回复都用中文": [("preference", "用户希望：以后给用户回复都用中文")],
     "我不吃牛肉和羊肉": [("preference", "用户不吃牛肉和羊肉")],
-    "we deploy from the release branch": [
-        ("procedure", "The user's team deploys from the release branch")
+    "we always deploy from the release branch": [
+        ("procedure", "The user's team always deploys from the release branch")
     ],
-    "I don't drive": [("fact", "The user does not drive")],
+    "I don't have a driving licence": [("fact", "The user does not have a driving licence")],
     "the beta build is blocked on signing": [
         ("project_state", "the beta build is blocked on signing")
     ],
@@ -412,3 +412,41 @@ def test_a_note_is_retired_for_its_secret_only_where_the_rest_of_it_is_surely_ju
     )
     judged, _ = judged_notes(store(code, told), Context(NOW, Policy()))
     assert judged.sort("id")["verdict"].to_list() == ["tombstone", "demote"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Put this on a card: my name is Nadja Holm, my email is nadja@posteo.de",
+        "Opening of the play: I was born on 9 March, my number is +49 151 20304050",
+        "信的开头：我叫沈一舟，我的邮箱是zhou@posteo.de",
+        'Fix the commas: "I live at 14 Mill Lane, Ely, call me Nadja"',
+        "改错字：“我叫沈一舟，我家住在桐花路8号2单元”",
+        "For instance my email is nadja@posteo.de",
+        "My birthday is 9 March. Scratch that.",
+    ],
+)
+def test_what_is_framed_as_a_text_or_an_example_or_taken_back_gives_the_user_no_attribute(text):
+    assert all_keys(text) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("About me: my email is nadja@posteo.de", "email:nadja@posteo.de"),
+        ("我：我的邮箱是zhou@posteo.de", "email:zhou@posteo.de"),
+        ("Email: nadja@posteo.de", "email:nadja@posteo.de"),
+        ('My surname is "Holm", my email is nadja@posteo.de', "email:nadja@posteo.de"),
+        ("Scratch that. My birthday is 9 March.", "birthday:03-09"),
+    ],
+)
+def test_what_the_user_says_of_himself_gives_it_though_a_label_stands_before(text, key):
+    assert all_keys(text) == {key}
+
+
+def test_a_sentence_that_only_takes_back_leaves_nothing_of_what_stands_before():
+    told = "The heat pump filter sits behind the left panel and is cleaned every March."
+    _, parts, _ = read(
+        pl.DataFrame({"text": [f"{told} Scratch that.", f"Scratch that. {told}"]}), Policy()
+    )
+    assert parts["withdrawn"].to_list() == [True, False, False, False]

@@ -23,13 +23,37 @@ def of(text):
 
 def test_letters_of_a_text_are_one_unit_long_however_long_it_is():
     for text in ("a", "我喜欢喝绿茶", "word " * 300):
-        assert np.linalg.norm(of(text)[: 1 << fitted.BITS]) == pytest.approx(1, abs=1e-5)
+        assert np.linalg.norm(of(text)[: 1 << fitted.LETTERS]) == pytest.approx(1, abs=1e-5)
 
 
 def test_numbers_quotes_and_final_marks_are_one_to_the_letters():
-    size = 1 << fitted.BITS
+    size = 1 << fitted.LETTERS
     assert (of("am 3. Mai, “so”!!")[:size] == of('am 8. mai, "so"')[:size]).all()
     assert (of("tea")[:size] != of("eat")[:size]).any()
+
+
+@pytest.mark.parametrize(
+    ("text", "alike"),
+    [
+        ('Shorten this: "The ferry leaves at noon from pier four."', 'Shorten this: "x"'),
+        ("Shorten this: 'We don't sail, it's too rough.'", 'Shorten this: "x"'),
+        ("改短一点：“渡轮中午从四号码头开。”", '改短一点："x"'),
+        ("改短一点：「渡轮中午从四号码头开」", '改短一点："x"'),
+    ],
+)
+def test_a_quotation_is_one_mark_whatever_it_says(text, alike):
+    assert (of(text) == of(alike.replace('"x"', '"'))).all()
+
+
+def test_what_is_named_in_quotation_marks_is_read():
+    for text in ('The boat is called "Petrel"', "The '90s and the dogs' bowls", "船名“海燕号”"):
+        assert (of(text) != of(text.replace("e", "o").replace("燕", "鸥"))).any()
+
+
+def test_words_are_weighed_once_more_where_they_open_or_end_a_text():
+    first, last = (of(f"{a} b c d e f g h i k l m {z}") for a, z in (("x", "y"), ("y", "x")))
+    words = slice(1 << fitted.LETTERS, (1 << fitted.LETTERS) + (1 << fitted.WORDS))
+    assert (first[words] != last[words]).sum() > 4
 
 
 def test_many_texts_are_weighed_as_each_alone():

@@ -7,6 +7,7 @@ import polars as pl
 
 from memops.extract.forms import normal
 from memops.extract.grammar import expanded, says
+from memops.extract.modality import SURE
 from memops.language.lexicon import lexicon
 
 FOUND = pl.Schema(
@@ -20,17 +21,11 @@ FOUND = pl.Schema(
     }
 )
 _ANYBODYS = ("date", "phone")  # forms of value that people, firms and pets have, too
+_FRAMED = r"(?i)^[^:]{2,}:.*(?:[我俺咱]|本人|\b(?:i|i'm|my|me|we|our)\b)"
+_HEADED = r"(?i)^[^:]*(?:[我俺咱]|用户|本人|\b(?:i|my|me|we|our|user)\b)[^:]*:"
+_QUOTES = '["「」『』]'  # of folded text
 _DIGITS = "[0-9]{3}|[零〇一二三四五六七八九幺]{11}"
-_BARRED = (
-    "credential",
-    "fiction",
-    "unkept",
-    "retracted",
-    "hypothetical",
-    "question",
-    "quoted",
-    "stranger",
-)
+_BARRED = (*SURE, "retracted", "quoted")
 
 
 def entities(clauses: pl.DataFrame) -> pl.DataFrame:
@@ -56,11 +51,27 @@ def entities(clauses: pl.DataFrame) -> pl.DataFrame:
         passed=(pl.col("barred") == "request").fill_null(False)
         & ~pl.col("own").any().over("row", "sentence"),
     ).filter(
-        ~pl.col("barred").is_in(_BARRED).fill_null(False), ~pl.col("theirs"), ~pl.col("passed")
+        ~pl.col("barred").is_in(_BARRED).fill_null(False),
+        ~pl.col("theirs"),
+        ~pl.col("passed"),
+        ~_framed(),
     )
     hits = [_hits(table, slot) for slot in _slots()]
     found = pl.concat(hits) if hits else FOUND.to_frame()
     return _checked(found.unique(["unit", "key"], keep="first", maintain_order=True))
+
+
+def _framed() -> pl.Expr:
+    """True of a clause in quotation marks, and of what somebody says of himself after a colon: a
+    text, a part that is played, another's words.
+    """
+    text = pl.col("text")
+    marks = text.str.count_matches(_QUOTES)
+    before = marks.cum_sum().over("row") - marks
+    quoted = (before % 2 == 1) | (marks % 2 == 1) | text.str.contains(f"^{_QUOTES}")
+    headed = expanded(_FRAMED), expanded(_HEADED)
+    said = text.str.contains(headed[0]) & ~text.str.contains(headed[1])
+    return quoted | (said.cum_max().over("row", "sentence"))
 
 
 @cache

@@ -4,9 +4,11 @@ Two linear models over the same features, one of what becomes of a text (extract
 one of the kind of fact that it tells, and one over what they say of a note and of its sentences,
 which decides what becomes of it. Their weights stand in `data/lexicons/extract_fitted.toml`,
 eight bits each; `tests/bench/fit_notes.py` makes them. Letters are hashed n-grams of one to three
-characters, words those of one and two, and what words mean, the concepts of the vocabulary, is one
-in every language. A text costs what its length costs. Where the policy names an encoder for which
-weights are known (`data/lexicons/extract_encoders.toml`), its vectors are weighed beside them.
+characters, words those of one and two, weighed once more where they open or end a text, and what
+words mean, the concepts of the vocabulary, is one in every language. A quotation is read as one
+mark: what stands around it says what it is for. A text costs what its length costs. Where the
+policy names an encoder for which weights are known (`data/lexicons/extract_encoders.toml`), its
+vectors are weighed beside them.
 """
 
 import base64
@@ -32,13 +34,15 @@ Codes = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
 Model = tuple[tuple[str, ...], Numbers, Numbers]
 """Classes, weights (a column a class) and biases."""
-BITS, LONGEST_GRAM, LONGEST_PHRASE = 16, 3, 2
+LETTERS, WORDS = 15, 16  # bits of the places of hashed letters and words
+LONGEST_GRAM, LONGEST_PHRASE = 3, 2
 _POWERS = np.cumprod(np.full(64, 0x100000001B3, np.uint64))  # of a place within a word
 _CONCEPTS = 1 << 13  # places of hashed concepts
-_LEVELS, _LEAST = 95, 2  # of a weight, on each side of nought, and what is kept
+_LEAST = 2  # of the levels of a weight on each side of nought, what is kept
 _READ = 2000  # characters of a text that tell what it is
 _AT_ONCE, _CACHED = 20_000, 4000  # texts; those whose letters a processor's cache holds
 _WORD, _FORM = 1.5, 0.2  # weight of words and of a form beside letters of unit length
+_OPENING, _ENDING = 5, 7  # words, and a mark, that say by their place how a text is meant
 _FORMS = (
     r"\?\s*$", r"\?", r"(?:\.\.\.|…)\s*$", r'["「『]', ":", "=", r"\n", r"[–—-] ", "[0-9]",
     r"(?:^|[^A-Za-z0-9])[0-9]{4,8}(?:[^0-9]|$)", "[a-z,;] [A-Z][a-z]", "^[A-Z][a-z]+ [A-Z][a-z]",
@@ -60,10 +64,17 @@ _VALUES = (
 )  # fmt: skip
 """What a text names: days, times, numbers by their shape, amounts; and how it is put."""
 _SIZES = (5, 8, 12, 18, 26, 40, 60, 90, 140)
-WIDTH = 2 * (1 << BITS) + _CONCEPTS + 3 * (len(_FORMS) + len(_VALUES) + 1 + len(_SIZES))
+WIDTH = (
+    (1 << LETTERS) + (1 << WORDS) + _CONCEPTS + 3 * (len(_FORMS) + len(_VALUES) + 1 + len(_SIZES))
+)
 """Features of a text, without a vector."""
 _SHORT = 5  # which of these makes a Chinese text short; an English one, the next
-_FOLDS = (("[“”]", '"'), ("[‘’]", "'"))
+_FOLDS = (
+    ("[“”「」『』]", '"'), ("[‘’]", "'"),
+    # What stands around a quotation says what it is; a name in quotation marks is none.
+    (r"""(^|[^\p{L}])'[^\n]{12,}?'([^\p{L}]|$)""", '${1}"${2}'),
+    (r"""(?s)"[^"]{12,}"|"[^"]*\p{Han}[^"]{6,}\"""", '"'),
+)  # fmt: skip
 
 
 class Beside(NamedTuple):
@@ -167,9 +178,9 @@ def weighed(model: Model, shown: Any) -> pl.DataFrame:
     return pl.DataFrame(np.round(shares, 4), schema=list(classes))
 
 
-def stored(classes: list[str], weights: Numbers, bias: Numbers) -> dict[str, Any]:
-    """Return a model (a column a class) as data: weights in eight bits, the least as nought."""
-    scale = np.abs(weights).max(axis=0) / _LEVELS
+def stored(classes: list[str], weights: Numbers, bias: Numbers, levels: int = 95) -> dict[str, Any]:
+    """Return a model (a column a class) as data: weights in few levels, the least as nought."""
+    scale = np.abs(weights).max(axis=0) / levels
     small = np.round(weights / scale).astype(np.int8)
     small[np.abs(small) < _LEAST] = 0
     return {
@@ -222,8 +233,11 @@ def _grammed(texts: pl.Series) -> Any:
     marked = "\x02" + plain + "\x03"
     rows = np.repeat(np.arange(len(marked)), marked.str.len_chars().to_numpy())
     codes = np.frombuffer("".join(marked).encode("utf-32-le"), np.uint32).astype(np.uint64)
-    letters = _grams(codes, rows, LONGEST_GRAM, len(texts))
-    return letters, _grams(*_words(codes, rows), LONGEST_PHRASE, len(texts)) * np.float32(_WORD)
+    letters = _grams(codes, rows, LONGEST_GRAM, len(texts), LETTERS)
+    return letters, sum(
+        _grams(said, of, LONGEST_PHRASE, len(texts), WORDS) * np.float32(weight)
+        for said, of, weight in _placed(*_words(codes, rows))
+    )
 
 
 def _concepts(texts: pl.Series) -> Any:
@@ -273,7 +287,20 @@ def _words(codes: Codes, rows: Places) -> tuple[Codes, Places]:
     return told[seen], rows[starts][seen]
 
 
-def _grams(codes: Codes, rows: Places, longest: int, texts: int) -> Any:
+def _placed(words: Codes, rows: Places) -> tuple[tuple[Codes, Places, float], ...]:
+    """The words of texts, and once more those that open and those that end each, with weights."""
+    at = np.arange(len(rows))
+    opens = at - np.searchsorted(rows, rows) < _OPENING
+    ends = np.searchsorted(rows, rows, "right") - at <= _ENDING
+    first, last = np.uint64(1), np.uint64(2)
+    return (
+        (words, rows, _WORD),
+        (words[opens] + first, rows[opens], 1.0),
+        (words[ends] + last, rows[ends], 1.0),
+    )
+
+
+def _grams(codes: Codes, rows: Places, longest: int, texts: int, bits: int) -> Any:
     """Counts of hashed n-grams, damped by their logarithm, each row of unit length."""
     from scipy import sparse
 
@@ -287,12 +314,12 @@ def _grams(codes: Codes, rows: Places, longest: int, texts: int) -> Any:
         for k in range(n):
             mixed = (mixed ^ codes[k : last + k]) * np.uint64(0x100000001B3)
             mixed ^= mixed >> np.uint64(29)
-        bucket = (mixed * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - BITS)
+        bucket = (mixed * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
         cells.append((rows[:last][whole], bucket[whole].astype(np.int32)))
     at = np.concatenate([np.zeros(0, np.int64), *(row for row, _ in cells)])
     bucket = np.concatenate([np.zeros(0, np.int32), *(column for _, column in cells)])
     counts = np.ones(len(at), np.float32)
-    table = sparse.csr_matrix((counts, (at, bucket)), (texts, 1 << BITS))
+    table = sparse.csr_matrix((counts, (at, bucket)), (texts, 1 << bits))
     table.data = 1 + np.log(table.data)
     length = np.sqrt(
         np.bincount(np.repeat(np.arange(texts), np.diff(table.indptr)), table.data**2, texts)

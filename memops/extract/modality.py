@@ -17,7 +17,7 @@ BARS = (
 )
 """Why a clause asserts nothing, the weightiest first; the reason's code is `note.<bar>`."""
 
-SURE = ("unkept", "credential", "fiction", "stranger")
+SURE = ("unkept", "credential", "fiction", "stranger", "hypothetical", "question")
 """Bars that hold whatever else speaks for a clause."""
 _CUES = (*BARS, "indefinite", "deictic", "uncertain")
 CUES = (*BARS, "deictic", "uncertain", "asks", "remember", "secret")
@@ -25,7 +25,8 @@ CUES = (*BARS, "deictic", "uncertain", "asks", "remember", "secret")
 
 
 def judged(clauses: pl.DataFrame) -> pl.DataFrame:
-    """Add `barred` (why a clause asserts nothing, else null) and the cues of modality.
+    """Add `barred` (why a clause asserts nothing, else null), the cues of modality, and whether
+    it is `withdrawn`: before a sentence that does nothing but take back.
 
     How far each reaches: what is made up or must not be kept, the whole note; somebody's record, all that
     follows; a retraction, all that came before; a supposition, its sentence; a quotation and a
@@ -49,7 +50,13 @@ def judged(clauses: pl.DataFrame) -> pl.DataFrame:
     bar = pl.lit(None, pl.String)
     for name in reversed(BARS):
         bar = pl.when(reach[name]).then(pl.lit(name)).otherwise(bar)
-    return table.with_columns(barred=bar)
+    alone = pl.col("retracted") & pl.col("apart") & pl.col("last")
+    return table.with_columns(barred=bar, withdrawn=_backwards(alone.shift(-1).over("row")))
+
+
+def _backwards(cue: pl.Expr) -> pl.Expr:
+    """True of the clauses of a note up to the last one that has a cue."""
+    return cue.cast(pl.Int8).fill_null(0).reverse().cum_max().reverse().over("row") > 0
 
 
 def _reaches(here: tuple[str, str]) -> dict[str, pl.Expr]:
@@ -57,13 +64,12 @@ def _reaches(here: tuple[str, str]) -> dict[str, pl.Expr]:
     asked = pl.col("question")
     asked_whole = pl.col("asks") & ~asked.any().over(here)
     stranger = pl.col("stranger") & ~pl.col("remember")
-    backwards = pl.col("retracted").cast(pl.Int8).reverse().cum_max().reverse()
     return {
         "unkept": pl.col("unkept").any().over("row"),
         "credential": pl.col("credential") & ~pl.col("secret"),
         "fiction": pl.col("fiction").any().over("row"),
         "stranger": stranger.cast(pl.Int8).cum_max().over("row") > 0,
-        "retracted": backwards.over("row") > 0,
+        "retracted": _backwards(pl.col("retracted")),
         "hypothetical": pl.col("hypothetical").any().over(here),
         "question": asked | asked_whole | (pl.col("asks") & pl.col("last")),
         "quoted": pl.col("quoted").cast(pl.Int8).cum_max().over(here) > 0,

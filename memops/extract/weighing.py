@@ -113,13 +113,15 @@ def told(
     """Return the clauses that tell, with the kind of what they tell: unit, kind, also, sure.
 
     In a note that tells a fact, a sentence tells where it might by itself, or more than the
-    others of its note do. What somebody asked to remember is told, and a host beside a secret.
+    others of its note do. What somebody asked to remember is told, and a host beside a secret,
+    where the note might tell one.
     """
     sure = notes.select("row", sure="extract")
     table = said.join(sure, on="row", how="left", maintain_order="left")
     best = pl.col("extract") == pl.col("extract").max().over("row")
     hit = (pl.col("sure") >= policy.told) & (best | (pl.col("extract") >= policy.sentence))
-    table = table.filter(pl.col("said").str.contains(r"[\p{L}\p{N}]") & (hit | pl.col("insists")))
+    hit |= pl.col("insists") & (pl.col("sure") > policy.silent)
+    table = table.filter(pl.col("said").str.contains(r"[\p{L}\p{N}]") & hit)
     telling = table.select("row", "sentence", "sure")
     some = parts.join(telling, on=["row", "sentence"], how="inner", maintain_order="left")
     return some.select("unit", "sure").hstack(_kinds(texts, some, policy, known))
@@ -198,7 +200,7 @@ def kinds(texts: pl.Series) -> pl.DataFrame:
 
 def asserting() -> pl.Expr:
     """True of a clause that may stand in a fact, once its sentence is found to tell one."""
-    return ~pl.col("barred").is_in((*SURE, "question")).fill_null(False)
+    return ~pl.col("barred").is_in(SURE).fill_null(False) & ~pl.col("withdrawn")
 
 
 def _odds(share: float) -> float:

@@ -87,7 +87,7 @@ class Extract(Section):
         2000, "characters of a note that are read at a time; a longer one is read in parts"
     )
     clause: Count = setting(400, "longer clauses are no statements (pasted data)")
-    told: Share = setting(0.78, "least probability that a note tells a fact, for it to be read")
+    told: Share = setting(0.82, "least probability that a note tells a fact, for it to be read")
     silent: Share = setting(0.2, "the most of it, for a note to be retired with nothing made of it")
     sentence: Share = setting(0.1, "the same of a sentence of such a note")
     apart: Share = setting(0.08, "how often the next clause of a sentence tells another kind")

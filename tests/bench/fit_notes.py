@@ -1,11 +1,11 @@
 """Fit the models of `memops.extract.fitted` on labelled notes, and print what they reach.
 
-usage: python -m tests.bench.fit_notes [--write]
+usage: python -m tests.bench.fit_notes [--writers] [--write]
 
 They learn from evals/notes (the notes, their sentences and the facts that their writers stated)
 and, lightly, from the short turns of tests/extract. Figures are of the whole extraction on
-the notes of each theme by models that have seen no note of that theme (a fifth of the themes is
-left out at a time), with the thresholds that are best for the other themes, left out in turn.
+the notes of each theme, or of each writer, by models that have seen none of its notes (a fifth of
+the themes is left out at a time), with the thresholds that are best for the others, left out in turn.
 The model of notes, which weighs what the others say, learns from what they say of notes and turns
 that they have not seen; in the figures, it has seen none of the notes left out.
 """
@@ -31,6 +31,7 @@ from tests.wordings import SETS, wordings
 
 TABLE = Path(__file__).parents[2] / "data" / "lexicons" / "extract_fitted.toml"
 STRENGTH = {"verdict": 4.0, "kind": 2.0, "note": 1.0}
+LEVELS = {"verdict": 95, "kind": 47, "note": 95}
 FOLDS = 5
 WEIGHT = {
     "note": 1.0,
@@ -42,7 +43,7 @@ WEIGHT = {
     "passage": 1.0,
     "stacked turn": 0.5,
 }
-CHOICES = tuple(product((0.78, 0.81, 0.84), (0.8, 0.85)))
+CHOICES = tuple(product((0.78, 0.82, 0.86), (0.85, 0.9)))
 """Thresholds that are tried: `told` and `junk` of the policy."""
 NAMED = {"demote": "keep", "failure": "lesson"}
 Case = tuple[Any, str, float, str]
@@ -164,7 +165,8 @@ def fit(name: str, given: list[Case]) -> dict[str, Any]:
     model = LogisticRegression(C=STRENGTH[name], max_iter=2000, tol=1e-5)
     model.fit(x, [case[1] for case in given], [case[2] for case in given])
     weights = model.coef_.T.astype(np.float32)
-    return fitted.stored([str(c) for c in model.classes_], weights, model.intercept_)
+    classes = [str(c) for c in model.classes_]
+    return fitted.stored(classes, weights, model.intercept_, LEVELS[name])
 
 
 def left_out(notes: list[Row], folds: list[set[str]], fits: list[Models]) -> list[Made]:
@@ -206,14 +208,16 @@ def chosen(told: float, junk: float) -> Policy:
 
 
 def worth_of(row: Row, made: Made) -> int:
-    """Return what a verdict is worth: a loss or a leak takes back two right ones."""
+    """Return what a verdict is worth: a loss or a leak takes back three right ones."""
     told = one(row, *made)
-    return told["right_action"] - 2 * told["lost"] - 2 * told["leaks"]
+    return told["right_action"] - 3 * told["lost"] - 3 * told["leaks"]
 
 
 def main(argv: list[str]) -> None:
-    """Print figures of themes left out; write the models with --write."""
+    """Print figures of themes left out, or of writers; write the models with --write."""
     notes = labelled()
+    if "--writers" in argv:
+        notes = [row | {"theme": row["writer"]} for row in notes]
     given = cases(notes)
     print({name: len(some) for name, some in given.items()})
     folds = parted(notes)

@@ -44,7 +44,11 @@ Made = tuple[str, Said]
 def labelled(*paths: Path) -> list[Row]:
     """Return the notes of files, or of every file of evals/notes."""
     files = paths or tuple(sorted(NOTES.glob("*.jsonl")))
-    return [json.loads(line) for path in files for line in path.open(encoding="utf-8")]
+    return [
+        json.loads(line) | {"writer": path.stem}
+        for path in files
+        for line in path.open(encoding="utf-8")
+    ]
 
 
 def flat(text: str) -> str:
