@@ -80,7 +80,7 @@ def store(memops, monkeypatch):
     ]
     address = f"jsonl:{memops.write('m.jsonl', rows)}"
     (memops.folder / "memops.toml").write_text(
-        "[policy.model]\npause = 0.001\nseconds = 0.5\ntries = 2\n", encoding="utf-8"
+        "[policy.model]\nright = 0.93\npause = 0.001\nseconds = 0.5\ntries = 2\n", encoding="utf-8"
     )
     servers = []
 
