@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from memops.schema import native
+from memops.schema import native, only
 
 c = pl.col
 
@@ -162,7 +162,8 @@ def other_named(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
 
     A commit, a file or a command that another note names is another thing, not its newer value.
     """
-    named = records.filter(placed()).select("id", _names=c("text").str.extract_all(_NAMED))
+    ends = only(records, pl.concat([edges["old"], edges["new"]])).filter(placed())
+    named = ends.select("id", _names=c("text").str.extract_all(_NAMED))
     named = named.filter(c("_names").list.len() > 0).with_columns(c("_names").list.sort())
     both = edges.join(named.rename({"id": "old", "_names": "_a"}), on="old").join(
         named.rename({"id": "new", "_names": "_b"}), on="new"

@@ -16,8 +16,8 @@ _LINES, _BYTES = 3, 100  # of a section that somebody else's would hardly hold b
 def held_again(live: pl.DataFrame, free: pl.Expr) -> pl.DataFrame:
     """Return the records that can go, each with its `keeper` and `code`, and those that are kept.
 
-    `live` are rows of `memops.judge.merge.counted`; of a section that is held again all goes, or,
-    where one record of it is not `free`, nothing.
+    `live` are rows of `memops.judge.merge.counted` with their spelling (`_spelt`); of a section
+    that is held again all goes, or, where one record of it is not `free`, nothing.
     """
     of = live.filter(placed()).with_columns(_free=(free & ~pl.col("pinned")).fill_null(False))
     if of.is_empty():
@@ -55,7 +55,8 @@ def _sent(of: pl.DataFrame) -> pl.DataFrame:
 def _curated(of: pl.DataFrame) -> pl.DataFrame:
     """Sections of a day's notes that one of a curated file holds word for word, in their order."""
     key = {"_said": wording(pl.col("text")), "_line": line_of(), "_done": native("done")}
-    table, on = of.with_columns(**key), ["scope", "_said", "form", "_done"]
+    again = of.filter(pl.len().over("scope", "_spelt") > 1)
+    table, on = again.with_columns(**key), ["scope", "_said", "form", "_done"]
     kept = table.filter(pl.col("role").is_in(KEPT))
     theirs = kept.select(*on, keeper="id", _theirs="block", _at="_line", _over="subject")
     mine = table.filter(pl.col("role") == "daily")

@@ -86,7 +86,11 @@ def wording(text: pl.Expr) -> pl.Expr:
     plain = plain.str.normalize("NFC").str.replace_many(list(_WIDE), list(_WIDE.values()))
     plain = plain.str.replace_all(r"\s+", " ").str.replace_all(r"(\p{Han}) | (\p{Han})", "$1$2")
     plain = plain.str.strip_chars().str.replace(r"[.!,;]+$", "").str.strip_chars()
-    return plain.str.head(1).str.to_lowercase() + plain.str.slice(1)
+    return plain.map_batches(_begun_small, pl.String)
+
+
+def _begun_small(texts: pl.Series) -> pl.Series:
+    return texts.str.head(1).str.to_lowercase() + texts.str.slice(1)
 
 
 def _unaccented(text: pl.Expr) -> pl.Expr:

@@ -39,11 +39,10 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """
     fresh = ctx.at_rest()
     live = counted(records)
+    live = live.with_columns(_spelt=ctx.formed(spelling, live["text"], spelling(pl.col("text"))))
     again = held_again(live, fresh & touchable())
     whole = live.filter(fresh & touchable() & (pl.col("form") != "quotation"))
-    whole = whole.join(again, on="id", how="anti")
-    spelt = ctx.formed(spelling, whole["text"], spelling(pl.col("text")))
-    live = repeated(whole.with_columns(_spelt=spelt), "_spelt")
+    live = repeated(whole.join(again, on="id", how="anti"), "_spelt")
     said = live.with_columns(
         _form=wording(pl.col("text")),
         _about=about(),

@@ -7,7 +7,8 @@ that hold one of them are found.
 
 import itertools
 import re
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 
 import polars as pl
 
@@ -69,11 +70,12 @@ def unlabelled(texts: pl.Series) -> pl.Series:
     The token or key of a thing, as a folder's or a cache's, is written as an id, a code that opens
     nothing as a word.
     """
-    found, label = _unlabelling()
+    ways, label = _unlabelling()
     held = lexicon("secrets")["unlabelled_any"]
     told = texts.str.contains_any(wordlist(held), ascii_case_insensitive=True)
     rows = told.fill_null(False).arg_true()
-    rows = rows.filter(texts.gather(rows).str.contains(found))
+    some = texts.gather(rows)
+    rows = rows.filter(reduce(or_, map(some.str.contains, ways)))
     if rows.is_empty():
         return texts
     return texts.scatter(rows, [label.sub(_renamed, texts[row]) for row in rows])
@@ -86,10 +88,11 @@ def _renamed(label: re.Match[str]) -> str:
 
 
 @cache
-def _unlabelling() -> tuple[str, re.Pattern[str]]:
-    """What only looks like a label, as an expression of Rust's and as one of Python's."""
-    found = expanded(lexicon("secrets")["unlabelled"])
-    return found, re.compile(found + "(?![a-z])")
+def _unlabelling() -> tuple[list[str], re.Pattern[str]]:
+    """What only looks like a label, as expressions of Rust's and as one of Python's."""
+    ways = [expanded(way) for way in lexicon("secrets")["unlabelled"]]
+    bare = "|".join(way.removeprefix("(?i)") for way in ways)
+    return ways, re.compile(f"(?i)(?:{bare})(?![a-z])")
 
 
 @cache

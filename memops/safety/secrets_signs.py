@@ -9,11 +9,13 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from operator import contains
 from typing import NamedTuple
 
+from memops.language.keeping import Kept
 from memops.language.lexicon import lexicon
 from memops.safety.secrets_sequences import HAN
-from memops.safety.secrets_values import Value, make, values
+from memops.safety.secrets_values import WIDE, Value, by_shape, by_size, measured, values
 
 _TOKEN = re.compile(rf"[A-Z]?[^\W\dA-Z_{HAN}]+|[A-Z]+(?![a-z])|\d+|[{HAN}]|[^\s\w]")
 _GROUPS = ("password", "weak", "token", "code", "login", "opens", "locks", "enter", "confide", "question",
@@ -78,12 +80,10 @@ def tokens(text: str) -> list[str]:
 
     A name in code is its words, a number is 0.
     """
-    return [*map(_plain, _TOKEN.findall(text))]
+    return [_PLAIN[word] for word in _TOKEN.findall(text)]
 
 
-@lru_cache(1 << 15)
-def _plain(word: str) -> str:
-    return "0" if word[0].isdigit() else word.lower()
+_PLAIN = Kept[str, str](lambda word: "0" if word[0].isdigit() else word.lower())
 
 
 class Passage:
@@ -104,7 +104,7 @@ class Passage:
         """
         text, starts = self.text, self.starts
         opened = opened or any(label.group in OPENING for label in self.labels)
-        for value in values(text) if opened else values(text, MADE):
+        for value in values(text) if opened else values(_made(text), MADE):
             if opened or _free(text[value.start : value.end]):
                 first = bisect.bisect_left(starts, value.start)
                 last = bisect.bisect_left(starts, value.end)
@@ -121,8 +121,8 @@ class Passage:
 
 def own(value: str, how: str) -> tuple[str, set[Signs]]:
     """Return the class of a value that is set off so, and the signs that it has by itself."""
-    kind, made = make(value)
-    return kind, {made, _how(how, kind)}
+    kind, *sizes = measured(value)
+    return kind, {by_size(kind, *sizes), by_shape(value), set_off(how, kind)}
 
 
 def whole(text: str, words: Sequence[str]) -> list[Words]:
@@ -132,13 +132,20 @@ def whole(text: str, words: Sequence[str]) -> list[Words]:
 
 def _pairs(text: str, words: Sequence[str]) -> set[str]:
     """Return pairs of tokens of scripts without spaces."""
-    if text.isascii():
+    if not WIDE.search(text):
         return set()
     return {a + b for a, b in itertools.pairwise(words) if max(a, b) > HAN[0]}
 
 
+def _made(text: str) -> str:
+    """A text with its lines that hold nothing made left blank: of ASCII no such value is in two lines."""
+    if not text.isascii():
+        return text
+    return "\n".join(line if MADE.search(line) else " " * len(line) for line in text.split("\n"))
+
+
 def _free(value: str) -> bool:
-    return MADE.search(value) is not None and make(value)[0] in _FREE
+    return MADE.search(value) is not None and measured(value)[0] in _FREE
 
 
 def _beside(text: str, value: Value, kind: str) -> Signs:
@@ -204,8 +211,8 @@ def labels(group: str, kind: str, how: str) -> Iterator[Signs]:
     return (_label(group, where, kind, how) for where in _WHERE)
 
 
-@cache
-def _how(how: str, kind: str) -> Signs:
+def set_off(how: str, kind: str) -> Signs:
+    """Return the signs of how a value of a class is set off."""
     return f"how={how}", f"howclass={how} {kind}"
 
 
@@ -239,25 +246,23 @@ def _places(text: str, value: Value, labels: Sequence[Label]) -> Iterator[tuple[
 
 
 @cache
-def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    """Labels as tokens, by their first, which may be a plural."""
-    found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+def _phrases() -> dict[str, list[tuple[list[tuple[str, str]], str]]]:
+    """What follows the first word of labels, each word with its plural, by that first word."""
+    found: dict[str, list[tuple[list[tuple[str, str]], str]]] = {}
     for table in lexicon("secrets_labels").values():
         for group in _GROUPS:
             for label in table.get(group, ()):
-                words = tuple(tokens(label.rstrip("*")))
-                for first in (words[0], words[0] + "s"):
-                    found.setdefault(first, []).append((words, group))
+                first, *rest = tokens(label.rstrip("*"))
+                for one in (first, first + "s"):
+                    found.setdefault(one, []).append(([(b, b + "s") for b in rest], group))
     return found
 
 
 def _labels(words: Sequence[str], spans: Sequence[tuple[int, int]]) -> list[Label]:
     found, known = [], _phrases()
-    for n, word in enumerate(words):
-        for phrase, group in known.get(word, ()):
-            last = n + len(phrase)
-            if last <= len(words) and all(
-                a in (b, b + "s") for a, b in zip(words[n:last], phrase, strict=True)
-            ):
-                found.append(Label(spans[n][0], spans[last - 1][1], group))
+    for n in [n for n, word in enumerate(words) if word in known]:
+        for rest, group in known[words[n]]:
+            last = n + len(rest)
+            if last < len(words) and all(map(contains, rest, words[n + 1 : last + 1])):
+                found.append(Label(spans[n][0], spans[last][1], group))
     return found

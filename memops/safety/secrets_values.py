@@ -14,7 +14,10 @@ from memops.safety.secrets_sequences import HAN, sequences
 
 _HANGUL = "\u1100-\u11ff\uac00-\ud7af"
 _STOPS = "，。；：、！？（）「」『』“”‘’«»《》【】…—～·"
-_RUN = re.compile(rf"[^\s{HAN}{_HANGUL}{_STOPS}]+|[{_HANGUL}]+")
+_RUN = re.compile(  # but for plain words between words, which nothing sets off
+    rf"(?<![^\s{HAN}{_HANGUL}{_STOPS}])(?!(?<=[^\W_] )[A-Za-z]+\s)[^\s{HAN}{_HANGUL}{_STOPS}]+|[{_HANGUL}]+"
+)
+_HAN = re.compile(f"[{HAN}]")
 _BLEND = re.compile(
     rf"[^\s{_STOPS}]*(?:[A-Za-z0-9!@#$%][{HAN}]|[{HAN}][A-Za-z0-9!@#$%])[^\s{_STOPS}]*"
 )
@@ -38,7 +41,7 @@ _OPENS, _CLOSES = "([{<\"'`*_“‘「『（【~", ")]}>\"'`*_.,;:!?”’」』
 _JOINS, _JOINED = "=:/>|", re.compile("[=:/>|]")
 _PLAIN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*)*")
 _BEFORE = frozenset(":：=→—–-\"“”‘'’「『`(（>\n*•") | {""}
-_WORD, _WIDE = re.compile(r"\S+"), re.compile("[\u2e81-\U0010ffff]")
+_WORD, WIDE = re.compile(r"\S+"), re.compile("[\u2e81-\U0010ffff]")
 _LONGEST, _WORDS, _SIGNS, _LIST, _LAST = 200, 7, 10, 10, 4
 
 _PLACE = re.compile(
@@ -48,7 +51,7 @@ _HOLDER = re.compile(
     r"(?i)^[<\[{(%$]|\$\{|\{\{|x{4,}|\*{3,}|\.{3}|…|^(?:your|my)[-_ ]|placeholder|example|redacted"
     r"|env\b|getenv"
 )
-_MADE = {
+MAKES = {
     "version": re.compile(r"^v?\d+(?:\.\d+)+"),
     "date": re.compile(r"^(?:19|20)\d\d[-/.]?\d\d"),
     "time": re.compile(r"^\d{1,2}[:：]\d\d"),
@@ -69,7 +72,8 @@ _SHAPES = tuple(
         (f"[{HAN}]+", "H"), (r"[^\W\dA-ZÀ-Þ_H]+", "a"), ("[A-GI-ZÀ-Þ]+", "A"), ("[0-9]+", "0"), (r"\s+", " "),
     )
 )  # fmt: skip
-_RANDOM, _CHANGING, _SHORT = 16, 0.3, 8
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_RANDOM, _CHANGING, _SHORT, _HEX = 16, 0.3, 8, 16
 
 
 _SAYS = re.compile(r"[^\W_]")
@@ -140,7 +144,7 @@ def _stretches(text: str, holding: re.Pattern[str]) -> Iterator[tuple[int, int, 
     for match in _CLAUSE.finditer(text):
         if holding.search(text, *match.span()):
             yield from _clauses(text, *match.span(), said)
-    if not text.isascii():
+    if _HAN.search(text):
         yield from ((*match.span(), "blend") for match in _BLEND.finditer(text))
     for match in _LINK.finditer(text):
         yield *match.span(), "link"
@@ -171,20 +175,29 @@ def _clauses(text: str, start: int, end: int, said: bool) -> Iterator[tuple[int,
 
 
 def _narrow(text: str, start: int, end: int) -> bool:
-    return text.isascii() or len(_WIDE.findall(text, start, end)) <= _SIGNS
+    return text.isascii() or len(WIDE.findall(text, start, end)) <= _SIGNS
 
 
 @lru_cache(50_000)
-def make(value: str) -> tuple[str, tuple[str, ...]]:
-    """Return the class of a value, and signs of its make."""
-    size, changes = len(value), _changes(value)
-    kind = _class(value, changes)
-    told = [f"class={kind}", f"shape={_shape(value)}", f"size={_size(size)}"]
-    told += [f"classsize={kind}{min(size, 40) // 3}", f"digits={min(_count(value), _SHORT)}"]
-    told += [f"changes={int(changes * 10)}", f"classchanges={kind}{int(changes * 10)}"]
+def measured(value: str) -> tuple[str, int, int, int]:
+    """Return the class of a value, its size and digits, and how often it changes, in tenths."""
+    changes, digits = _changes(value), _count(value)
+    return _class(value, changes, digits), len(value), digits, int(changes * 10)
+
+
+def by_size(kind: str, size: int, digits: int, changes: int) -> tuple[str, ...]:
+    """Return the signs of a value that its class and what is `measured` give."""
+    told = [f"class={kind}", f"size={_size(size)}", f"classsize={kind}{min(size, 40) // 3}"]
+    told += [f"digits={min(digits, _SHORT)}", f"changes={changes}", f"classchanges={kind}{changes}"]
+    return tuple(told)
+
+
+@lru_cache(50_000)
+def by_shape(value: str) -> tuple[str, ...]:
+    """Return the signs of a value that its characters give."""
     plain = value.replace(" ", "").isalpha()
-    told += [f"make={name}" for name in (_WORDED if plain else _MADE) if _MADE[name].search(value)]
-    return kind, tuple(told)
+    names = (name for name in (_WORDED if plain else MAKES) if MAKES[name].search(value))
+    return f"shape={_shape(value)}", *(f"make={name}" for name in names)
 
 
 def _size(size: int) -> int:
@@ -207,19 +220,18 @@ def _shape(value: str) -> str:
     return value[:12]
 
 
-def _class(value: str, changes: float) -> str:
-    digits, letters = _count(value), sum(map(str.isalpha, value))
-    if re.search(f"[{HAN}]", value):
+def _class(value: str, changes: float, digits: int) -> str:
+    if not value.isascii() and _HAN.search(value):
         return "han with others" if re.search("[A-Za-z0-9]", value) else "han"
     if " " in value:
         return _spaced(value, digits)
-    if re.fullmatch(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", value):
+    if len(value) >= _HEX and _UUID.fullmatch(value):
         return "uuid"
-    if digits and re.fullmatch(r"[0-9a-f]{16,}|[0-9A-F]{16,}", value):
+    if digits and len(value) >= _HEX and re.fullmatch("[0-9a-f]+|[0-9A-F]+", value):
         return "hex"
-    if re.fullmatch(r"[#*]?\d+[#*]?", value):
+    if digits and re.fullmatch(r"[#*]?\d+[#*]?", value):
         return "year" if digits == 4 and value[:2] in ("19", "20") else f"{min(digits, 9)} digits"
-    if digits and not letters:
+    if digits and not any(map(str.isalpha, value)):
         return "digits and signs"
     if len(value) >= _RANDOM and changes >= _CHANGING:
         return "random"
@@ -230,10 +242,9 @@ def _class(value: str, changes: float) -> str:
 
 
 def _spaced(value: str, digits: int) -> str:
-    if re.fullmatch(r"[\d ,、\-–]+", value):
-        return "digit groups"
     if digits:
-        return "words and digits"
+        groups = re.fullmatch(r"[\d ,、\-–]+", value)
+        return "digit groups" if groups else "words and digits"
     return "many words" if value.count(" ") >= _LIST - 1 else "words"
 
 
