@@ -85,10 +85,11 @@ def recounted() -> pl.Expr:
 
     Who used to do it does it no longer.
     """
-    told = ("hypothetical", "quoted")
-    alike = pl.all_horizontal((c(f"{name}_a") > 0) == (c(f"{name}_b") > 0) for name in told)
-    alike &= ((c("past_strong_a") > 0) == (c("past_strong_b") > 0)) | restated()
-    others = [name for name in CLAIMS if name not in (*told, "past_strong")]
+    told = ("hypothetical", "quoted", "past_strong")
+    supposed, quoted, past = ((c(f"{name}_a") > 0) == (c(f"{name}_b") > 0) for name in told)
+    limited = restated() & each("only")  # only if one has a pass, not without a pass
+    alike = (supposed | limited) & quoted & (past | restated())
+    others = [name for name in CLAIMS if name not in told]
     return alike & neither(*others) & (_word_for_word() | restated()) & same()
 
 
@@ -116,7 +117,8 @@ def restated() -> pl.Expr:
     told = ("values_differ", "numbered_differ", "exact_differ", "halves_differ")
     held = pl.all_horizontal(c(name) <= 0 for name in (*apart, *told))
     ruled = (c("governed_differs") <= 0) | ~_alike()  # whom he gave it, who gave it to him
-    return (c("restated") >= 1) & held & ruled & neither("owner")
+    whose = neither("owner") | (c("persons_alone") == 0)
+    return (c("restated") >= 1) & held & ruled & whose
 
 
 _MOVED = (

@@ -130,7 +130,8 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     own, said = t.means(_SPEAKING), t.before(t.solid)
     same, role = t.before(t.means({"copula"})), t.kinds("person")
     acting = t.kinds("function") & t.said(function_words("acting"))
-    acted = t.before(acting) + t.before(t.said(turning()))
+    turns = t.said(turning())
+    acted = t.before(acting) + t.before(turns)
     pairs = []
     for step in range(1, _MOST):
         one, two = at[:-step], at[step:]
@@ -145,7 +146,8 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
         beside = said[two] - said[one] <= t.solid[one]  # my sister; Ida and I
         owned = beside & (own[one] | own[two])
         use = alike & related & ~listed & ~equated & ~owned
-        one, two, passive = one[use], two[use], ((acted[two] - acted[one]) % 2 == 1)[use]
+        between = acted[two] - acted[one] - turns[one]
+        one, two, passive = one[use], two[use], (between % 2 == 1)[use]
         first, then = np.where(passive, two, one), np.where(passive, one, two)
         pairs.append((t.row[one], code[t.concept[first]], code[t.concept[then]]))
     row, first, then = (np.concatenate(side) for side in zip(*pairs, strict=True))

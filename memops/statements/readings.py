@@ -227,6 +227,9 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "endings_differ": r.shared("ended", "ended", a, b) - r.shared("endings", "endings", a, b),
         "halves_differ": r.apart("halves", a, b),
         "persons_differ": r.apart("persons", a, b),
+        "persons_alone": r.size("persons", a)
+        + r.size("persons", b)
+        - 2 * r.shared("persons", "persons", a, b),
         "scopes_differ": r.shared("scoped", "scoped", a, b) - r.shared("scopes", "scopes", a, b),
         "amounts_differ": r.apart("amounts", a, b),
         "denied_differs": r.apart("denied", a, b),
@@ -298,6 +301,6 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     for side, one, other in (("a", a, b), ("b", b, a)):
         out[f"ended_{side}"] = r.size("last", one) - r.shared("last", "wide", one, other)
     out["compounded"] = r.shared("last", "modifiers", a, b) + r.shared("modifiers", "last", a, b)
-    for name in (*CLAIMS, "negations", "copular", "change"):
+    for name in (*CLAIMS, "negations", "only", "copular", "change"):
         out[f"{name}_a"], out[f"{name}_b"] = r.marks[name][a], r.marks[name][b]
     return out

@@ -302,6 +302,8 @@ def _relating(tokens: Sequence[_Word], at: int, parties: Container[int]) -> list
         low = said.lower()
         if concept != "prep" or n == at or any(low in listed for listed in known):
             continue
+        if n == at + 1 and low in function_words("passing"):
+            continue
         then = (k for k in range(n + 1, len(tokens)) if tokens[k][1] in CONTENT)
         ruled = next(then, at)
         told.append((low, "" if ruled == at or ruled in parties else tokens[ruled][0]))
@@ -369,18 +371,26 @@ def _names_party(said: str) -> bool:
 @lru_cache(200_000)
 def _converse(said: str) -> _Converse | None:
     """What a word is among the converses, whatever its form."""
-    return _converses().get(said.partition(" ")[0].removesuffix("'s"))
+    return _converses().get(said) or _converses().get(said.partition(" ")[0].removesuffix("'s"))
 
 
 def _forms(word: str) -> list[str]:
     """The forms of a word between spaces: lends, lent, lending."""
     if not word.isascii():
         return [word]
+    word, _, behind = word.partition("_")
+    if behind:
+        return [f"{form} {behind}" for form in _forms(word)]
     irregular = [form for form, base in words(codes()).base.items() if base == word]
     bare = word.removesuffix("e")
     if word[-1] == "y" and word[-2] not in "aeiou":
         irregular += [f"{word[:-1]}ies", f"{word[:-1]}ied"]
     return [word, *irregular, f"{word}s", f"{word}es", f"{bare}ed", f"{bare}ing"]
+
+
+def _verb(noun: str, side: Sequence[str]) -> str:
+    """The verb that says of a party what the noun calls it: manage of manager; the word itself where there is none."""
+    return next((verb for verb in side if noun in (f"{verb}r", f"{verb}er", f"{verb}or")), noun)
 
 
 @cache
@@ -402,7 +412,12 @@ def _sides(pair: str) -> Iterable[tuple[str, _Converse]]:
     """The forms of the words of a pair; a star stands behind those that name a party."""
     sides = [side.split() for side in pair.split("|")]
     return [
-        (form, _Converse(bare, tuple(w.rstrip(_NOUN) for w in sides[1 - n]), n, word != bare))
+        (
+            form,
+            _Converse(
+                _verb(bare, side), tuple(w.rstrip(_NOUN) for w in sides[1 - n]), n, word != bare
+            ),
+        )
         for n, side in enumerate(sides)
         for word in side
         for bare in [word.rstrip(_NOUN)]

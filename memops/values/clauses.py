@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, takewhile
 
-from memops.values.algebra import ALL, MAY, NOT, SOME
+from memops.values.algebra import ALL, MAY, MUST, NOT, SOME, TWO
 from memops.values.operators import (
     BLANK,
     ENDING,
@@ -24,6 +24,7 @@ _PIECE = re.compile(
     r"[^\W\d_\u4e00-\u9fff]+|[^\S\n]+|[\u4e00-\u9fff]+|\d+(?:[.,:]\d+)*|\[[a-z]+\]|[^\w\s]|\n|_+"
 )
 _NONE = (NOT, SOME)
+_QUALITIES = {MUST, MAY}  # of words that behind an article name a thing: a permit, a can
 _word: Callable[[tuple[int, int, str, tuple[str, ...] | None]], Word] = partial(tuple.__new__, Word)
 """A word of its parts, which takes half the time of `Word`."""
 Piece = tuple[int, int, str, Told]
@@ -56,9 +57,15 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
                 continue
             if _within(hidden[near], start) and not (GAP in said and ops == _NONE):
                 continue
-        clause.append(_word((start, end, said, ops)))
+        thing = (
+            ops
+            and clause
+            and clause[-1].said in known.indefinite
+            and not _QUALITIES.isdisjoint(ops)
+        )
+        clause.append(_word((start, end, said, None if thing else ops)))
     out.append(clause)
-    return _joined(_conditioned(_listed(out, ends, known), low, known))
+    return _joined(_conditioned([*map(_supposed, _listed(out, ends, known))], low, known))
 
 
 def _within(span: tuple[int, int], at: int) -> bool:
@@ -79,9 +86,10 @@ def _listed(cut: list[list[Word]], ends: Sequence[str], known: Words) -> list[li
     for clause, before in zip(reversed(cut), reversed(["", *ends]), strict=True):
         joins = bool(clause and out) and behind in known.listing
         comma = bool(clause and out) and behind in _COMMAS and before not in known.listing
-        if ((joins or comma) and _one_more(clause, out[-1], known)) or (
-            joins and _one_more(out[-1], clause[::-1], known)
-        ):
+        if joins and clause[0].ops == (ALL, TWO):  # both the potter and the miller
+            clause = clause[1:]
+        ahead = (joins or comma) and _one_more(clause, out[-1], known)
+        if ahead or (joins and _one_more(out[-1], clause[::-1], known)):
             out[-1] = clause + out[-1]
         elif clause:
             out.append(clause)
@@ -105,6 +113,16 @@ def _content(part: Sequence[Word]) -> float:
     """How many words of content a part holds, of a script without spaces its signs by two."""
     said = (word.said for word in part if word.ops is None)
     return sum(1 if word.isascii() else len(word) / _LONGER for word in said)
+
+
+def _supposed(clause: list[Word]) -> list[Word]:
+    """A clause, with unless in place of if and a denial behind it: if you have no card, if you do not have a card."""
+    at = next((n for n, word in enumerate(clause) if word.ops == ("if",)), len(clause))
+    then = next((n for n in range(at + 1, len(clause)) if clause[n].ops != ()), at)
+    if at == len(clause) or clause[then].ops not in ((NOT,), _NONE):
+        return clause
+    held = [*clause[at + 1 : then], *clause[then + 1 :]]
+    return [*clause[:at], clause[at]._replace(ops=("unless",)), *held]
 
 
 def _conditioned(cut: list[list[Word]], low: str, known: Words) -> list[list[Word]]:
@@ -143,9 +161,12 @@ def _joined(cut: list[list[Word]]) -> list[list[Word]]:
     return out
 
 
+_LEAVING = (("except",), ("unless",), ("without",))
+
+
 def _bears(clause: Sequence[Word]) -> bool:
     """Whether a clause only leaves out what it names, by its first word or its last one, or says that it is all."""
-    leaves = ("except",) in (clause[0].ops, clause[-1].ops)
+    leaves = clause[0].ops in _LEAVING or clause[-1].ops == ("except",)
     alone = leaves and sum(bool(word.ops) for word in clause) == 1
     return alone or all(word.ops == (ALL,) for word in clause)
 

@@ -26,6 +26,7 @@ _LATIN = re.compile(r"[a-z]+")
 _LISTED = (
     "joints", "leaving", "passive", "suffering", "orders", "opening", "trailing", "affixes", "ending", "absent", "any",
     "temporal", "turned", "echoes", "resulting", "linking", "denials", "closing", "listing",
+    "indefinite",
 )  # fmt: skip
 
 
@@ -61,7 +62,7 @@ class Words:
         self.resulting = listed["resulting"]
         self.denials, self.closing = listed["denials"], listed["closing"]
         self.ending, self.echoes = listed["ending"], listed["echoes"]
-        self.listing = listed["listing"]
+        self.listing, self.indefinite = listed["listing"], listed["indefinite"]
         self.turning = {
             word.replace("_", " ") for told in tables for word in told.get("turning", "").split()
         }
@@ -79,7 +80,8 @@ class Words:
         """Forms of irregular verbs by what they are of, and those of the past; and verbs that are the same in it."""
         self.regular = tuple(told["regular"] for told in tables if "regular" in told)
         self.doing = tuple(told["doing"] for told in tables if "doing" in told)
-        """What regular verbs end with in the past, and verbs of what somebody is doing."""
+        self.plural = tuple(told["plural"] for told in tables if "plural" in told)
+        """What regular verbs end with in the past, verbs of what somebody is doing, and words for several things."""
         self.pronouns = _rows(tables, "pronouns")
         self.partner = _partners(tables)
         """By what words a clause tells of which time."""
@@ -132,11 +134,15 @@ class Words:
 
         What is not so yet (`pending`) is told of now by the perfect as by the present.
         """
-        joined = " ".join([w.said for w in clause if not w.said.endswith(" that")])
+        said = [w for w in clause if not w.said.endswith(" that")]
+        joined = " ".join([w.said for w in said])
         parts = joined.split()
-        told = {time for part in self.tenses.keys() & parts for time in self.tenses[part]}
-        if "perfect" in told and any(MUST in word.ops for word in clause if word.ops):
-            told = {"present" if time == "perfect" else time for time in told}  # has to
+        told = set[str]()
+        for word in said:
+            times = {time for part in word.said.split() for time in self.tenses.get(part, ())}
+            told |= (
+                {"present"} if "perfect" in times and MUST in (word.ops or ()) else times
+            )  # has to
         if pending and told and told <= {"perfect", "present"}:
             return ["present"]
         if not self.past or not joined.isascii():
@@ -204,7 +210,9 @@ class Words:
 
 def _latin(said: Iterable[str]) -> tuple[set[str], dict[str, list[str]]]:
     """Words between spaces by themselves, and longer ones by what they begin with."""
-    parts = [_LATIN.findall(word) for word in said if word[:1].isascii() and word[:1].isalpha()]
+    parts = [
+        _LATIN.findall(word) for word in said if word.isascii() and word.lstrip("- ")[:1].isalpha()
+    ]
     longer: dict[str, list[str]] = {}
     for head, *rest in parts:
         if rest:

@@ -59,12 +59,16 @@ _AFFIXED = 2  # letters that are no word
 
 
 class _Part(NamedTuple):
-    """A clause: its words, its sign, which of them it may be limited to (from, until), and where the sign stands."""
+    """A clause: its words, its sign, which of them it may be limited to (from, until), and where the sign stands.
+
+    And which of its words may be meant of all or of any without a word that says so (`bare`).
+    """
 
     said: tuple[str, ...]
     sign: Sign
     limits: tuple[tuple[int, int], ...]
     places: dict[int, str]
+    bare: Sequence[int] = ()
 
 
 class Saying(NamedTuple):
@@ -186,7 +190,7 @@ def _said(
     suffered = sorted({*said} & known.suffering)
     told = " ".join((*forms, "|", *who, *suffered))
     of, around = list[str](), list[str]()
-    for words_, sign in _turned(whole.said, normal, known, len(parts) == 1):
+    for words_, sign in _turned(whole, normal, known, len(parts) == 1):
         orders = [_limited(words_, *limit) for limit in whole.limits]  # only X, who is no one but X
         rounded = _rounded(words_, sign, whole.places) if not orders else ()
         for time in times:
@@ -215,19 +219,22 @@ def _shown(sign: Sign) -> str:
 
 
 def _turned(
-    said: tuple[str, ...], sign: Sign, known: Words, alone: bool
+    whole: _Part, sign: Sign, known: Words, alone: bool
 ) -> Iterator[tuple[tuple[str, ...], Sign]]:
     """What is said, and the same by the words that are turned round in it: who is unpaid is not paid.
 
     Of several clauses nobody knows which the word turns. Of few words none need be marked as said of all, or of none.
     """
+    said = whole.said
     if len(said) <= _BARE and not _LIMITING & sign.ops:
         bare = tuple([word.removeprefix(ALL) for word in said])
         if bare != said:
-            yield from _turned(bare, sign, known, alone)
+            yield from _turned(whole._replace(said=bare), sign, known, alone)
     yield said, sign
     if not alone:
         return
+    for at in whole.bare if ALL not in "".join(said) else ():
+        yield (*said[:at], ALL + said[at], *said[at + 1 :]), sign
     turning = _turning(known)
     for at, word in enumerate(said):
         for other in turning[word]:
@@ -268,20 +275,30 @@ def _others(word: str, known: Words) -> tuple[str, ...]:
 
 
 def _unclear(clause: Sequence[Word], known: Words) -> bool:
-    """Whether a clause supposes something, or tells of two things how many they are."""
+    """Whether a clause supposes something, or tells of two things how many they are, or that they may or must be so."""
     heard = [word for word in clause if word.said not in known.echoes]
     told = [set(word.ops) if word.ops is not None else None for word in heard]
+    return (
+        any("if" in ops for ops in told if ops)
+        or _apart(told, _QUANTIFIERS)
+        or _apart(told, _MOODS)
+    )
+
+
+def _apart(told: Sequence[set[str] | None], kinds: frozenset[str]) -> bool:
+    """Whether operators of some kinds stand apart, but for "no" behind another: some have none."""
     seen = said = plain = False
     for ops in told:
         if ops is None:
             said = True
-        elif "if" in ops or (ops & _QUANTIFIERS and seen and said and not (ops == _NONE and plain)):
-            return True
-        elif ops & _QUANTIFIERS:
+        elif ops & kinds:
+            if seen and said and not (ops == _NONE and plain):
+                return True
             seen, said, plain = True, False, NOT not in ops
     return False
 
 
+_MOODS = frozenset((MUST, MAY))
 _NONE = {NOT, SOME}
 
 
@@ -300,7 +317,25 @@ def _part(clause: Sequence[Word], sign: Sign, known: Words, times: Sequence[int]
         said = [[w.removeprefix(ALL) for w in own if w[0] != _WHO] for own in said]
     each = [{*_limits(clause, said, at, known, times)} for at in limiting]
     limits = sorted(set[tuple[int, int]].intersection(*each)) if each else ()
-    return _Part(tuple(_flat(said)), sign, tuple(limits), _places(clause, said, known))
+    bare = () if limiting else [*_bare(clause, said, sign, known)]
+    return _Part(tuple(_flat(said)), sign, tuple(limits), _places(clause, said, known), bare)
+
+
+def _bare(
+    clause: Sequence[Word], said: Sequence[Sequence[str]], sign: Sign, known: Words
+) -> Iterator[int]:
+    """Which words may be meant of all, or where it is denied of any: guests must not smoke, sells no tea."""
+    at, before = 0, None
+    for word, own in zip(clause, said, strict=True):
+        many = (
+            before is None
+            and word.said.endswith(known.plural)
+            and (sign.denies or _MOODS & sign.ops)
+        )
+        some = before is not None and (before.ops is None or before.said in known.indefinite)
+        if word.ops is None and word.said.isascii() and (many or (some and sign.denies)):
+            yield at
+        at, before = at + len(own), word
 
 
 def _limits(
@@ -314,18 +349,28 @@ def _limits(
     word, before, size = clause[at], len(_flat(said[:at])), len(_flat(said))
     then = next((n for n in range(at + 1, len(clause)) if [*said[n]] not in _NAUGHT), None)
     last = word.end + _FAR if then is None else clause[then].start
-    opens = word.said in known.trailing and not before  # Sunday is the only day
+    opens = word.said in known.trailing and not before
+    behind = [w.said for w in clause[at + 1 : at + 2]]
+    if (
+        ONLY in (word.ops or ())
+        and " " not in word.said
+        and not known.named.keys().isdisjoint(behind)
+    ):
+        return  # only you can pay, and not: you can only pay
     if any(word.end <= time <= last or (opens and time < word.start) for time in times):
-        yield from _AT_TIMES
+        yield from _AT_TIMES  # Sunday is the only day
     elif word.said in known.closing:
         yield before - 1, before
+    elif opens:  # the only one who pays is Ida
+        yield from ((size - n, size) for n in range(1, min(_NEAR, size) + 1))
     elif word.said in known.trailing or before == size:
         yield from ((before - n, before) for n in range(1, min(_NEAR, before) + 1))
     elif before and ONLY not in (word.ops or ()) and not any(w.ops for w in clause[at + 1 :]):
         yield before, size  # the walls except the north wall
     else:
         yield from ((before, before + n) for n in range(1, min(_NEAR, size - before) + 1))
-        if before and ONLY in (word.ops or ()):  # only speaks Polish, speaks only Polish
+        mood = at > 0 and bool(_MOODS.intersection(clause[at - 1].ops or ()))
+        if (before or mood) and ONLY in (word.ops or ()):  # only speaks Polish, speaks only Polish
             yield from ((size - n, size) for n in range(1, min(_NEAR, size - before) + 1))
 
 
@@ -389,12 +434,19 @@ def _mark(clause: Sequence[Word], said: list[Sequence[str]], sign: Sign, known: 
             continue
         if nth and clause[at].ops == (NOT, SOME):  # some flats have no lift, do not have a lift
             continue
-        floats = at and clause[at].ops == (ALL,) and NOT in (clause[at - 1].ops or ())
+        floats = clause[at].ops == (ALL,) and _floats(clause[:at], known)
         first_ = 0 if floats else at + 1  # the guests don't all pay
         then = next((n for n in range(first_, len(said)) if said[n]), None)
         if then is not None and clause[then].ops is None:
             first, *rest = said[then]
             said[then] = [f"{ALL}{first}", *rest]
+
+
+def _floats(before: Sequence[Word], known: Words) -> bool:
+    """Whether "all" behind some words is said of the first thing: the guests don't all pay, the guests all pay."""
+    named = [word.said for word in before if word.ops is None]
+    alone = len(named) == 1 and named[0].endswith(known.plural) and before[-1].said == named[0]
+    return alone or bool(before and NOT in (before[-1].ops or ()))
 
 
 def _flat(said: Iterable[Iterable[str]]) -> list[str]:

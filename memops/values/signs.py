@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 
 from memops.language.detection import spoken
 from memops.language.packs import codes
-from memops.values.algebra import NON, NOT, ONLY, SOME, WAS, Sign, reduced
+from memops.values.algebra import NON, NOT, ONLY, SOME, TWO, WAS, Sign, reduced
 from memops.values.clauses import clauses
 from memops.values.operators import Word, Words, words
 from memops.values.reading import read
@@ -53,8 +53,9 @@ def _signed(told: Sequence[tuple[str, ...]], concord: bool, ordered: bool) -> Si
         again = concord and NOT in ops and said[:2] == (NOT, SOME)
         ops += said[1:] if again else said
     plain = [op for op in ops if op not in _UNHEARD]
-    if "nor" in ops and NOT not in plain:
-        plain.append(NOT)
+    if "nor" in ops:  # neither the potter nor the miller
+        plain = [op for op in plain if op not in (SOME, TWO)]
+        plain += [] if NOT in plain else [NOT]
     sign = reduced(plain)
     if NON in ops and sign.denies and ONLY not in sign.ops:
         sign = sign.turned()
