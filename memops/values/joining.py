@@ -38,7 +38,7 @@ def joined(founds: Sequence[Found], line: Line, lex: Lexicon) -> list[Value]:
                 at += 1
         at += 1
         value = _value(found, high, span, line)
-        if out and value.start < out[-1].end:
+        if out and value.start < out[-1].end != value.end:  # two of one day stand at one place
             value = value._replace(start=line.starts[span.begin], gaps=())
         out.append(value)
     return out

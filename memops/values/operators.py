@@ -210,9 +210,7 @@ class Words:
 
 def _latin(said: Iterable[str]) -> tuple[set[str], dict[str, list[str]]]:
     """Words between spaces by themselves, and longer ones by what they begin with."""
-    parts = [
-        _LATIN.findall(word) for word in said if word.isascii() and word.lstrip("- ")[:1].isalpha()
-    ]
+    parts = [_LATIN.findall(word) for word in said if "a" <= word.lstrip("- ")[:1] <= "z"]
     longer: dict[str, list[str]] = {}
     for head, *rest in parts:
         if rest:

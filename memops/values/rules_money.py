@@ -78,8 +78,8 @@ def quantity(span: Span) -> list[Found] | None:
         ):
             return None
         unit = span.get("sc", "unit")
-    if len(span.said("between")) > BETWEEN:
-        return None
+    if unit is None or len(span.said("between")) > BETWEEN:
+        return None  # three below hours
     said = span.said("u")
     if said.lower() == "k" and (said == "k" or span.line.joined(span.at("u"))):
         return None
