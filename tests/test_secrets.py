@@ -75,15 +75,18 @@ def test_all_but_the_secret_stays_byte_for_byte():
             )
 
 
-@pytest.mark.parametrize(
-    "around",
-    ["NAS password：{}，记一下", "staging 的 password 是：{}", "password of the NAS:{}", "the password: NAS:{}",
-     "他的密码，NAS：{}，别外传", "Passwort für den NAS：{}", "le mot de passe: « {} »", "wifi password ({})", "密码：{}（有效）", "口令：{}《见手册》"],
-)  # fmt: skip
-def test_what_stands_before_a_secret_is_no_part_of_it(around):
+AROUND = [
+    "NAS password：{}，记一下", "staging 的 password 是：{}", "password of the NAS:{}", "the password: NAS:{}",
+    "他的密码，NAS：{}，别外传", "Passwort für den NAS：{}", "le mot de passe: « {} »", "wifi password ({})", "密码：{}（有效）", "口令：{}《见手册》",
+]  # fmt: skip
+
+
+def test_what_stands_before_a_secret_is_no_part_of_it():
     rng = random.Random(11)
-    for value in [corpus.password(rng) for _ in range(20)] + ["Tr4ck-" + "Harbor_88"]:
-        assert one(around.format(value)) == around.format("[redacted:password]")
+    values = [corpus.password(rng) for _ in range(20)] + ["Tr4ck-" + "Harbor_88"]
+    told = [around.format(value) for around in AROUND for value in values]
+    clean = [around.format("[redacted:password]") for around in AROUND for _ in values]
+    assert redacted(pl.Series(told)).to_list() == clean
 
 
 def test_a_name_with_its_own_value_keeps_it_beside_another():

@@ -21,7 +21,7 @@ from tests.bench.fit_secrets import Text, assembled, corpus, opening, reached, s
 
 
 def test_what_was_fitted_is_told_and_ordinary_text_beside_it_left():
-    told = [reached(texts[::3]) for texts in corpus().values()]
+    told = [reached(texts[::9]) for texts in corpus().values()]
     masked, secret, touched, free = (sum(column) for column in zip(*told, strict=True))
     assert secret > 500 and free > 700
     assert masked / secret >= 0.70

@@ -23,11 +23,6 @@ def ends() -> pl.Expr:
     return NEXT.str.contains(lexicon("secrets")["ends"])
 
 
-def stops() -> pl.Expr:
-    """Return whether the clause ends after the value, or goes on with a new part."""
-    return ends() | NEXT.str.contains(lexicon("secrets")["goes_on"])
-
-
 def clause() -> pl.Expr:
     """Return what stands before the value in its sentence."""
     return BEFORE.str.replace(r"(?s)^.*(?:[.!?]\s|[。！？\n])", "")

@@ -13,8 +13,18 @@ from memops.safety import secrets_keys, secrets_numbers, secrets_passwords
 from memops.safety.secrets_around import identified
 from memops.safety.secrets_traits import card, identity_number, seed_words, with_traits
 
-_TOLD = ("said", "joined", "near", "token", "loose", "generated", "next", "bare", "paired", "code",
-         "confided-number", "fitted")  # fmt: skip
+_TOLD = (
+    "said",
+    "near",
+    "token",
+    "generated",
+    "next",
+    "bare",
+    "paired",
+    "code",
+    "confided-number",
+    "fitted",
+)
 """Checks of what a label farther off tells."""
 
 

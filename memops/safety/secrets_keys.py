@@ -109,13 +109,8 @@ def query() -> pl.Expr:
     return labelled | (pl.col("random") & (SIZE >= 12) & ~pl.col("wordy"))
 
 
-def loose() -> pl.Expr:
-    """Random after a label in the same sentence, set off by a sign; a number is anything's."""
-    return after_label("token", 76) & BEFORE.str.contains(_SET_OFF) & token() & _ALONE
-
-
 def generated() -> pl.Expr:
-    """The same of a run of both cases and digits, mixed as in no name, also after a verb."""
+    """A run of both cases and digits, mixed as in no name, after a label and set off by a sign or a verb."""
     cased = pl.col("upper") & pl.col("lower") & _DIGIT
     told = after_label("token", 76) & said_before(rf"(?i)(?:{_SET_OFF}|@{{is}}[\"'`*]*$)")
     return told & token() & _ALONE & cased & (_MIXING >= 0.35) & ~_example()

@@ -11,13 +11,11 @@ from memops.safety.secrets_around import (
     BEFORE,
     NEXT,
     after_label,
-    clause,
     ends,
     line,
     named_so,
     next_step,
     of_user,
-    stops,
     weak,
 )
 from memops.safety.secrets_labels import expanded, listed
@@ -101,20 +99,6 @@ def before() -> pl.Expr:
     label = r"""(?i)^["'`”」*]*\s?(?:<|←|[—–(（-]|@{is}|这个?是)[^\n.。]{0,30}?@{password}"""
     made = pl.col("dressed") | pl.col("signed") | ((SIZE >= 8) & pl.col("lettered") & _DIGIT)
     return made & NEXT.str.contains(expanded(label)) & _SAYS & _UNDATED & _NAMELESS
-
-
-def joined() -> pl.Expr:
-    """After a label and, farther on in the sentence, what joins it with a value."""
-    setting = BEFORE.str.contains(r"\p{L}_\p{L}+\W*$")  # its last word says what the number is
-    number = pl.col("number") & ~pl.col("year") & ~setting
-    made = (_DIGIT & pl.col("lettered") & (SIZE >= 6)) | number
-    made |= pl.col("dressed") | pl.col("composed") | pl.col("linked")
-    clear = _SAYS & _UNDATED & _NAMELESS & ~has(r"^[A-Z]{1,6}[-_]?[0-9]+$") & ~of_user()
-    signed = pl.col("composed") | (pl.col("dressed") & pl.col("upper") & _DIGIT)
-    signed &= ~BEFORE.str.contains(r"[:：(（]\W*$") & ~has(lexicon("secrets")["composed_of"])
-    login = expanded(r"(?i)(?:@{login}|wi-?fi|wlan|vpn)")
-    logged = signed & clause().str.tail(60).str.contains(login) & ~named_so()
-    return made & clear & ((after_label("password", 60) & stops()) | logged)
 
 
 def passphrase() -> pl.Expr:

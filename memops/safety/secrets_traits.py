@@ -69,7 +69,6 @@ def _kinds() -> dict[str, pl.Expr]:
         "named": has(words["named"]),
         "phrase": has(r"^\p{L}+(?:[-_.]\p{L}+){3,}$")
         & ~has(rf"(?i)[-_.](?:{listed('little')})[-_.]"),
-        "linked": has(r"^\p{L}{3,}(?:-\p{L}{3,}){2}$") & ~has(rf"(?i)-(?:{listed('little')})-"),
         "spelt_out": has("^[a-z]{2,}[-_][a-z]{3,}[-_]") & ~has(words["key_values"]),
         "identifier": has(words["id_values"])
         | has("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"),

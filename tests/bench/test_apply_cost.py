@@ -172,7 +172,7 @@ def cost_of_notes(folder, count, each):
 
 
 def test_the_parts_of_the_cost_are_measured(tmp_path):
-    whole, safety, paused, starts = cost(tmp_path, 200, 40)
+    whole, safety, paused, starts = cost(tmp_path, 60, 40)
     assert all(0 < part < all_ for part, all_ in zip(safety, whole, strict=True))
     assert starts > 0 and paused > 0
 
