@@ -186,26 +186,29 @@ def gravity() -> pl.Expr:
 
 def _squash_edits(edits: pl.DataFrame) -> pl.DataFrame:
     """One edit a record: each field as the last edit that set or emptied it left it."""
-    emptied = {name: pl.col("clears").list.contains(name).fill_null(False) for name in FIELDS}
-    last = [
-        pl.col(name).filter(pl.col(name).is_not_null() | emptied[name]).last() for name in FIELDS
-    ]
+    asked = {*edits["clears"].explode().drop_nulls()}
+    emptied = {
+        name: pl.col("clears").list.contains(name).fill_null(False)
+        for name in FIELDS if name in asked
+    }  # fmt: skip
+    said = {name: pl.col(name).is_not_null() for name in FIELDS}
+    said |= {name: said[name] | empties for name, empties in emptied.items()}
+    last = [pl.col(name).filter(told).last() for name, told in said.items()]
     cleared = [
-        emptied[name].filter(pl.col(name).is_not_null() | emptied[name]).last().fill_null(False)
-        .alias(f"clear:{name}")
-        for name in FIELDS
-    ]  # fmt: skip
+        empties.filter(said[name]).last().fill_null(False).alias(f"clear:{name}")
+        for name, empties in emptied.items()
+    ]
     about = [pl.col(n).drop_nulls().last() for n in ("action", "risk")]
     gravest = pl.col("intent", "rule", "code", "args").sort_by(gravity(), maintain_order=True)
     about += [gravest.last()]
     about += [pl.col("unattended").fill_null(True).all(), pl.col("waits").drop_nulls().first()]
     lists = [pl.col(n).drop_nulls().last() for n in ("evidence", "derived_from")]
     merged = edits.group_by("id", maintain_order=True).agg(*about, *lists, *last, *cleared)
-    names = pl.concat_list(
-        pl.when(f"clear:{name}").then(pl.lit(name)).otherwise(None) for name in FIELDS
-    ).list.drop_nulls()
-    clears = pl.when(names.list.len() > 0).then(names).otherwise(None)
-    return merged.with_columns(clears=clears.cast(CHANGES["clears"])).select(CHANGES.names())
+    none = pl.lit(None, pl.String)
+    named = (pl.when(f"clear:{name}").then(pl.lit(name)) for name in emptied)
+    merged = merged.with_columns(clears=pl.concat_list(none, *named).list.drop_nulls())
+    clears = pl.when(pl.col("clears").list.len() > 0).then("clears")
+    return merged.with_columns(clears=clears).select(CHANGES.names())
 
 
 def _without(records: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:

@@ -1,6 +1,8 @@
-"""Keeping: what a function says of things, asked once for each of as many as are kept."""
+"""Keeping: what a function says of things, asked once for each, and expressions that stay compiled."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TypeVar
 
 K = TypeVar("K")
@@ -18,3 +20,13 @@ class Kept(dict[K, V]):
         if len(self) < self._most:
             self[thing] = answer
         return answer
+
+
+@cache
+def own_thread(*name: object) -> ThreadPoolExecutor:
+    """Return the thread of a name, in which what it asks again need not be compiled again.
+
+    Polars keeps the last 32 expressions of each thread; to compile those of a search for secrets
+    takes a tenth of a second, however little it looks at.
+    """
+    return ThreadPoolExecutor(1)

@@ -11,6 +11,7 @@ import re
 import polars as pl
 
 from memops.errors import mask_with
+from memops.language.keeping import own_thread
 from memops.language.text import wordlist
 from memops.policy.safety import Secrets
 from memops.safety.masks import with_masks
@@ -45,6 +46,7 @@ _NAME = r"^(\p{L}[\p{L}_-]*:+)(?:[^\s/]\S+[0-9]\S*|[0-9]\S{3,})$"  # of what a v
 _BEFORE, _FOLLOWING = 120, 60  # characters around a match that checks look at
 _PIECES = 4  # matches whose texts make up what is around
 _ROUNDS = 8
+_KEPT = 24
 _DEFAULT = Secrets()
 
 
@@ -54,7 +56,7 @@ def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
     Spans of one text do not overlap; rows without a secret, and null texts, are absent.
     """
     texts, known = unlabelled(texts.cast(pl.String)), shapes(policy)
-    others = views(texts)
+    others = own_thread("views").submit(views, texts).result()
     read = pl.Series([view.text for view in others], dtype=pl.String)
     hits = _hits(pl.concat([texts.rename(""), read]), policy)
     spans = _merged(_in_place(hits, others, len(texts)))
@@ -103,9 +105,12 @@ mask_with(masked)
 def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
     """Spans (row, start, end, shape) of all that looks like a secret and may not stay."""
     known, stay = shapes(policy), staying(policy)
-    candidates = _candidates(texts, known)
-    marked = [_marked(rows, nth, known[nth]) for nth, rows in candidates.items()]
-    met = pl.concat(pl.collect_all(marked)) if marked else pl.DataFrame()
+    candidates = own_thread("candidates").submit(_candidates, texts, known).result()
+    asked = [
+        own_thread("shapes", nth // _KEPT).submit(_marked, rows, nth, known[nth])
+        for nth, rows in candidates.items()
+    ]
+    met = pl.concat(one.result() for one in asked) if asked else pl.DataFrame()
     hits = _told(texts, known)
     if hits.is_empty() and met.is_empty():
         return _HITS.to_frame()
@@ -134,7 +139,7 @@ def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
 def _told(texts: pl.Series, known: tuple[Shape, ...]) -> pl.DataFrame:
     """What the fitted model finds, of the kinds that are looked for, as `_matches` has the rest."""
     nths = {shape.kind: nth for nth, shape in enumerate(known) if shape.check == FITTED}
-    found = likely(texts).rows() if nths else []
+    found = own_thread("likely").submit(likely, texts).result().rows() if nths else []
     hits = [
         (row, text[start:end], nths[kind], start, end, text[max(0, start - _BEFORE) : start],
          text[end : end + _FOLLOWING])
@@ -198,12 +203,12 @@ def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.Data
     return out
 
 
-def _marked(rows: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:
+def _marked(rows: pl.DataFrame, nth: int, shape: Shape) -> pl.DataFrame:
     """Texts that a shape matches, each match bracketed by two marks."""
-    marked = pl.col("text").str.replace_all(shape.pattern, f"${{1}}{_OPEN}${{2}}{_CLOSE}${{3}}")
-    return rows.lazy().select("row", pl.lit(nth, pl.UInt32).alias("nth"), piece=marked).filter(
-        pl.col("piece").str.contains(_OPEN, literal=True)
-    )  # fmt: skip
+    piece = rows["text"].str.replace_all(shape.pattern, f"${{1}}{_OPEN}${{2}}{_CLOSE}${{3}}")
+    held = piece.str.contains(_OPEN, literal=True)
+    told = rows.select("row", pl.lit(nth, pl.UInt32).alias("nth"), piece=piece)
+    return told.filter(held)
 
 
 def _matches(marked: pl.DataFrame, quoted: pl.Expr, begun: pl.Expr) -> pl.DataFrame:

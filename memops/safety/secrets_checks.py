@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
+from memops.language.keeping import own_thread
 from memops.safety import secrets_keys, secrets_numbers, secrets_passwords
 from memops.safety.secrets_around import identified
 from memops.safety.secrets_traits import card, identity_number, seed_words, with_traits
@@ -38,8 +39,11 @@ def plausible(hits: pl.DataFrame, checks: Sequence[str]) -> pl.DataFrame:
     parts = with_traits(hits, asked).with_columns(check).partition_by(
         "check", as_dict=True, maintain_order=True
     )  # fmt: skip
-    passed = [part.lazy().filter(tests[name]) for (name,), part in parts.items()]
-    return pl.concat(pl.collect_all(passed)).select(hits.columns)
+    passed = [
+        own_thread("check", name).submit(part.filter, tests[name])
+        for (name,), part in parts.items()
+    ]
+    return pl.concat(one.result() for one in passed).select(hits.columns)
 
 
 def _check(name: str) -> pl.Expr:

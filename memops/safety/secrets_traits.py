@@ -7,10 +7,12 @@ its unit, a path, a date, a name in code, what is said of a password ("required"
 
 import polars as pl
 
+from memops.language.keeping import own_thread
 from memops.language.lexicon import lexicon
 from memops.safety.secrets_labels import expanded, listed
 
 VALUE, SIZE = pl.col("value"), pl.col("size")
+_KEPT = 10
 
 
 def has(pattern: str) -> pl.Expr:
@@ -31,7 +33,13 @@ def with_traits(hits: pl.DataFrame, asked: set[str]) -> pl.DataFrame:
         asked = asked.union(*of)
     out = hits.with_columns(size=VALUE.str.len_chars())
     for group in groups:
-        out = out.with_columns(**{name: trait for name, trait in group.items() if name in asked})
+        named = [*group.items()]
+        parts = [
+            own_thread("traits", *group, at).submit(out.select_seq, **dict(some))
+            for at in range(0, len(named), _KEPT)
+            if (some := [one for one in named[at : at + _KEPT] if one[0] in asked])
+        ]
+        out = out.with_columns(column for part in parts for column in part.result())
     return out
 
 
