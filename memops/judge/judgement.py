@@ -114,7 +114,7 @@ def same() -> pl.Expr:
 def restated() -> pl.Expr:
     """True when both say the same words under the same sign, whatever words make the sign."""
     apart = ("swapped", "counts_differ", "relation_differs", "persons_differ")
-    told = ("values_differ", "numbered_differ", "exact_differ", "halves_differ")
+    told = ("values_differ", "numbered_differ", "exact_differ", "halves_differ", "held_differ")
     held = pl.all_horizontal(c(name) <= 0 for name in (*apart, *told))
     ruled = (c("governed_differs") <= 0) | ~_alike()  # whom he gave it, who gave it to him
     whose = neither("owner") | (c("persons_alone") == 0)
@@ -123,6 +123,7 @@ def restated() -> pl.Expr:
 
 _MOVED = (
     "sign_differs", "swapped", "counts_differ", "exact_differ", "halves_differ", "persons_differ",
+    "held_differ",
 )  # fmt: skip
 """What stands in one alone, in the place of another, or at another time."""
 

@@ -56,8 +56,8 @@ ALIGNED = (
 FAMILIES = (
     "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states",
     "wide",
-    "stated", "head", "left", "statements", "around", "denials", "worded", "scoped", "scopes", "small", "loosely",
-    "verbal", "timeless", "ended", "endings", "amounts", "denied", "who", "acted", "passive",
+    "stated", "head", "left", "statements", "around", "denials", "held", "worded", "scoped", "scopes", "small",
+    "loosely", "verbal", "timeless", "ended", "endings", "amounts", "denied", "who", "acted", "passive",
     "first", "exact", "halves", "past", "modifiers", "last", "persons", "roles", "before", "behind", "gist", "order",
     "measured", "ties", "verbs", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
@@ -150,6 +150,7 @@ def _told(says: Sequence[Saying], t: Tokens) -> dict[str, Keys]:
     one: dict[str, list[str | None]] = {
         "worded": [told.words for told in says],
         "denials": [told.denials for told in says],
+        "held": [told.held for told in says],
     }
     sets = {
         name: keys_of(((n, [word] if word else []) for n, word in enumerate(column)), t.items)

@@ -230,6 +230,7 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "persons_alone": r.size("persons", a)
         + r.size("persons", b)
         - 2 * r.shared("persons", "persons", a, b),
+        "held_differ": r.apart("held", a, b),
         "scopes_differ": r.shared("scoped", "scoped", a, b) - r.shared("scopes", "scopes", a, b),
         "amounts_differ": r.apart("amounts", a, b),
         "denied_differs": r.apart("denied", a, b),

@@ -110,7 +110,11 @@ def _alternated(plain: str) -> Iterator[str]:
 
 
 def _framed(plain: str) -> Iterator[str]:
-    """What a text of one clause says by a converse word in one of the frames of its language: A在B北边."""
+    """What a text of one clause says by a converse word in one of the frames of its language: A在B北边.
+
+    Where nothing tells where the party before the word begins (`left`), or the one behind it ends (`both`),
+    each place is taken; only that at which the other text does so too says the same.
+    """
     if plain.isascii() or len(plain) > _BRIEF:
         return
     for frame in _frames():
@@ -121,9 +125,14 @@ def _framed(plain: str) -> Iterator[str]:
         side = found.side if found.side < _MUTUAL else int("from" in told)
         if ("from" in told and side == 0) or ("to" in told and side == 1):
             continue
-        parties = ">".join((told["one"], told["two"]) if side == 0 else (told["two"], told["one"]))
-        for other in found.others or (found.word,):
-            yield f"role={'|'.join(sorted((found.word, other)))} {parties} {told.get('rest', '')}"
+        left, both = told.get("left", ""), told.get("both", "")
+        for begin in range(len(left) or 1):
+            for end in range(1, len(both) + 1) if both else (0,):
+                one, two = told.get("one") or left[begin:], told.get("two") or both[:end]
+                parties = ">".join((one, two) if side == 0 else (two, one))
+                rest = left[:begin] + both[end:] + told.get("rest", "")
+                for other in found.others or (found.word,):
+                    yield f"role={'|'.join(sorted((found.word, other)))} {parties} {rest}"
 
 
 def _in_voice(plain: str) -> Iterator[str]:

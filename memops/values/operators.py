@@ -7,6 +7,7 @@ of `memops.values.algebra` is read in any language.
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from memops.language.keeping import Kept
@@ -26,7 +27,7 @@ _LATIN = re.compile(r"[a-z]+")
 _LISTED = (
     "joints", "leaving", "passive", "suffering", "orders", "opening", "trailing", "affixes", "ending", "absent", "any",
     "temporal", "turned", "echoes", "resulting", "linking", "denials", "closing", "listing",
-    "indefinite",
+    "indefinite", "having", "existing", "being",
 )  # fmt: skip
 
 
@@ -79,6 +80,8 @@ class Words:
         self.past -= self.unchanged
         """Forms of irregular verbs by what they are of, and those of the past; and verbs that are the same in it."""
         self.regular = tuple(told["regular"] for told in tables if "regular" in told)
+        self.having, self.existing = listed["having"], listed["existing"]
+        self.being = listed["being"]
         self.doing = tuple(told["doing"] for told in tables if "doing" in told)
         self.plural = tuple(told["plural"] for told in tables if "plural" in told)
         """What regular verbs end with in the past, verbs of what somebody is doing, and words for several things."""
@@ -157,6 +160,19 @@ class Words:
         if told <= {"perfect", "present"} and past and (not told or "perfect" in told):
             return ["past"]
         return sorted({"present" if time == "perfect" else time for time in told}) or ["present"]
+
+    def held(self, clause: Sequence[Word]) -> str:
+        """Return whether words say that something has what they name, or that it is so: has no doctor, is no doctor."""
+        said = {word.said for word in clause}
+        if not self.having.isdisjoint(said):
+            heads = [word.partition(" ")[0] for word in said - self.having]
+            done = any(self.participle(head) and self.base.get(head) != head for head in heads)
+            return "" if done else "has"  # has not paid
+        if not self.existing.isdisjoint(said):
+            return ""
+        told = [word for word in clause if word.ops != () or word.said in self.being]
+        after = (two.ops for one, two in pairwise(told) if one.said in self.being)
+        return "is" if any(ops is None or NOT in ops for ops in after) else ""
 
     def in_past(self, verb: str) -> bool:
         """Return whether a word is what a verb is in the past."""

@@ -87,6 +87,7 @@ class Saying(NamedTuple):
     of: tuple[str, ...] = ()
     around: tuple[str, ...] = ()
     denials: str = ""
+    held: str = ""
     scopes: Mapping[str, str] = {}
 
 
@@ -193,16 +194,14 @@ def _said(
     for words_, sign in _turned(whole, normal, known, len(parts) == 1):
         orders = [_limited(words_, *limit) for limit in whole.limits]  # only X, who is no one but X
         rounded = _rounded(words_, sign, whole.places) if not orders else ()
-        for time in times:
-            of += (
-                " ".join((_shown(sign), *one, "|", told, "|", time)) for one in orders or [words_]
-            )
-            around += [" ".join((_shown(sign), *rounded, "|", told, "|", time))] if rounded else []
+        for tail in (f"| {told} | {time}" for time in times):
+            of += [" ".join((_shown(sign), *one, tail)) for one in orders or [words_]]
+            around += [" ".join((_shown(sign), *rounded, tail))] if rounded else []
     denials = " ".join(str(at) for at, mark in whole.places.items() if mark == _DENIAL)
     bare = sorted(word.removeprefix(ALL) for word in whole.said)
     held = " ".join((str(normal), *bare, "|", *forms))
     held_ = held if normal != _PLAIN or known.holds(text) else None
-    return Saying(normal, normal, values, held_, (*of,), (*around,), denials)
+    return Saying(normal, normal, values, held_, (*of,), (*around,), denials, known.held(every))
 
 
 def _least_of(sign: Sign) -> float:
