@@ -328,6 +328,14 @@ def test_words_of_a_program_retire_only_a_note_that_is_probably_junk(least, verd
     assert notes["verdict"].to_list() == [verdict]
 
 
+@pytest.mark.parametrize("text", ["haha see you at 7", "好的，3楼等你"])
+def test_a_note_with_a_number_is_retired_only_where_it_is_surely_junk(text):
+    for surely, verdict in ((0.0, "tombstone"), (1.0, "demote")):
+        policy = Policy(extract=Extract(surely=surely, junk=0.0, silent=1.0, told=1.0))
+        notes, _ = judged_notes(store(text), Context(NOW, policy))
+        assert notes["verdict"].to_list() == [verdict]
+
+
 @pytest.mark.parametrize(("silent", "verdict"), [(1.0, "tombstone"), (0.5, "demote")])
 def test_what_reads_like_an_order_is_retired_only_where_it_tells_no_fact(silent, verdict):
     policy = Policy(extract=Extract(silent=silent))
@@ -368,7 +376,7 @@ def test_a_long_note_is_read_in_parts_to_its_end_and_spans_count_from_its_beginn
     note = "\n".join(rooms)
     assert len(note) > 25_000
     told = facts(note)
-    (late,) = [fact for fact in told if "penicillin" in fact.text]
+    late = next(fact for fact in told if "penicillin" in fact.text)
     start, end = late.span
     assert note[start:end].startswith("My mother is allergic to penicillin")
     assert late.text.startswith("The user's mother")
@@ -424,9 +432,11 @@ def test_a_note_is_retired_for_its_secret_only_where_the_rest_of_it_is_surely_ju
         "改错字：“我叫沈一舟，我家住在桐花路8号2单元”",
         "For instance my email is nadja@posteo.de",
         "My birthday is 9 March. Scratch that.",
+        "The patient came at nine. I wrote down the number 13800138000.",
+        "患者今天来了。我记了号码13800138000。",
     ],
 )
-def test_what_is_framed_as_a_text_or_an_example_or_taken_back_gives_the_user_no_attribute(text):
+def test_what_is_a_text_an_example_taken_back_or_anothers_gives_the_user_no_attribute(text):
     assert all_keys(text) == set()
 
 
@@ -438,6 +448,8 @@ def test_what_is_framed_as_a_text_or_an_example_or_taken_back_gives_the_user_no_
         ("Email: nadja@posteo.de", "email:nadja@posteo.de"),
         ('My surname is "Holm", my email is nadja@posteo.de', "email:nadja@posteo.de"),
         ("Scratch that. My birthday is 9 March.", "birthday:03-09"),
+        ("The client rang again. My number is 13800138000.", "phone:+8613800138000"),
+        ("房东来过了。我的手机号是13800138000", "phone:+8613800138000"),
     ],
 )
 def test_what_the_user_says_of_himself_gives_it_though_a_label_stands_before(text, key):

@@ -304,7 +304,7 @@ def test_the_budget_ends_the_asking(store):
 
 
 GOOD = FOUND["n1"]
-NOTE = "work: thinking about changing teams, Petra has the platform group"
+NOTE = "work: maybe thinking about changing teams, Petra has the platform group"
 WORTHLESS = [
     line(*GOOD, id="p1"),
     line(*GOOD, pinned=True),

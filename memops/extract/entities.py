@@ -23,6 +23,7 @@ FOUND = pl.Schema(
 _ANYBODYS = ("date", "phone")  # forms of value that people, firms and pets have, too
 _FRAMED = r"(?i)^[^:]{2,}:.*(?:[我俺咱]|本人|\b(?:i|i'm|my|me|we|our)\b)"
 _HEADED = r"(?i)^[^:]*(?:[我俺咱]|用户|本人|\b(?:i|my|me|we|our|user)\b)[^:]*:"
+_MINE = r"(?i)\b(?:my|mine|me|our|us)\b|[我俺咱]们?(?:的\p{Han}{0,4})?(?:手机|电话|号)|[打找]我"
 _QUOTES = '["「」『』]'  # of folded text
 _DIGITS = "[0-9]{3}|[零〇一二三四五六七八九幺]{11}"
 _BARRED = (*SURE, "retracted", "quoted")
@@ -41,6 +42,7 @@ def entities(clauses: pl.DataFrame) -> pl.DataFrame:
     opens, alone = nth <= 1, nth.max().over("row") <= 1
     table = clauses.with_row_index("unit").with_columns(
         said=pl.col("own") | alone,
+        among=pl.col("other").any().over("row") & ~alone,
         about=pl.col("own").cum_max().over("row", "sentence") | opens,
     )
     others = pl.col("other") & ~pl.col("text").str.contains(
@@ -95,7 +97,9 @@ def _hits(table: pl.DataFrame, slot: dict[str, Any]) -> pl.DataFrame:
     table = table.filter("said" if slot["form"] in _ANYBODYS else "about")
     if slot["form"] == "phone":
         other = says("serial") | says("numbered")
-        table = table.filter(pl.col("text").str.contains(_DIGITS), ~other)
+        # In a note of others the user may only have written down whom to call.
+        mine = ~pl.col("among") | pl.col("text").str.contains(expanded(_MINE))
+        table = table.filter(pl.col("text").str.contains(_DIGITS), ~other, mine)
     patterns = [f"(?i){_expanded(p)}" for lang in ("zh", "en") for p in slot.get(lang, [])]
     value = pl.coalesce(pl.col("text").str.extract_groups(p).struct.field("v") for p in patterns)
     return (

@@ -41,7 +41,7 @@ _CONCEPTS = 1 << 13  # places of hashed concepts
 _LEAST = 2  # of the levels of a weight on each side of nought, what is kept
 _READ = 2000  # characters of a text that tell what it is
 _AT_ONCE, _CACHED = 20_000, 4000  # texts; those whose letters a processor's cache holds
-_WORD, _FORM = 1.5, 0.2  # weight of words and of a form beside letters of unit length
+_WORD, _PLACE, _FORM = 2.2, 1.5, 0.2  # weights beside letters of unit length
 _OPENING, _ENDING = 5, 7  # words, and a mark, that say by their place how a text is meant
 _FORMS = (
     r"\?\s*$", r"\?", r"(?:\.\.\.|…)\s*$", r'["「『]', ":", "=", r"\n", r"[–—-] ", "[0-9]",
@@ -295,8 +295,8 @@ def _placed(words: Codes, rows: Places) -> tuple[tuple[Codes, Places, float], ..
     first, last = np.uint64(1), np.uint64(2)
     return (
         (words, rows, _WORD),
-        (words[opens] + first, rows[opens], 1.0),
-        (words[ends] + last, rows[ends], 1.0),
+        (words[opens] + first, rows[opens], _PLACE),
+        (words[ends] + last, rows[ends], _PLACE),
     )
 
 

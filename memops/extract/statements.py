@@ -77,10 +77,9 @@ def _joined(told: pl.DataFrame) -> pl.DataFrame:
 
 
 _USER, _TIE, _SELF = "\u0003", "\u0005", "\u0002"  # stand-ins that no text holds
-_ADVERBS = (
-    "usually|always|never|often|also|really|just|only|still|now|currently|mostly|generally|"
-    "typically|sometimes|normally|rarely|actually|personally|mainly|strongly|absolutely|"
-    "definitely|totally|especially|kinda|already|recently|both|all|each|basically|probably"
+_ADVERBS = (  # not those in -ply, which are verbs, nor rely
+    "always|never|often|also|just|still|now|sometimes|kinda|already|both|all|each|simply|"
+    r"\w+[a-df-oq-z]ly|\w{2,}ely"
 )
 _SPEAKS = (
     r"(?i)[我俺咱你您]|鄙人|本人|"

@@ -191,8 +191,12 @@ def _verdict(
     sure |= pl.col("noise").str.starts_with("hostile.") & (pl.col("extract") <= policy.silent)
     noise = pl.col("noise").is_not_null() & sure
     share = pl.col("tombstone") / (1.0001 - pl.col("extract"))
+    # A number may be worth keeping: what holds one goes only where it is surely junk.
+    value = pl.col("text").str.contains(r"[0-9]")
+    most = pl.when(value).then(policy.silent / 2).otherwise(policy.silent)
+    least = pl.when(value).then(policy.surely).otherwise(policy.junk)
     # What only asks tells nothing, whatever it asks about.
-    idle = ((pl.col("extract") <= policy.silent) | pl.col("mute")) & (share >= policy.junk)
+    idle = ((pl.col("extract") <= most) | pl.col("mute")) & (share >= least)
     secret = pl.col("secret") & (pl.col("tombstone") >= policy.junk)
     junk = noise | secret | idle
     table = rows.join(verdicts, on="row", how="left", maintain_order="left").join(

@@ -87,8 +87,10 @@ class Extract(Section):
         2000, "characters of a note that are read at a time; a longer one is read in parts"
     )
     clause: Count = setting(400, "longer clauses are no statements (pasted data)")
-    told: Share = setting(0.82, "least probability that a note tells a fact, for it to be read")
-    silent: Share = setting(0.2, "the most of it, for a note to be retired with nothing made of it")
+    told: Share = setting(0.84, "least probability that a note tells a fact, for it to be read")
+    silent: Share = setting(
+        0.2, "the most of it, for a note to be retired with nothing made of it; with a number, half"
+    )
     sentence: Share = setting(0.1, "the same of a sentence of such a note")
     apart: Share = setting(0.08, "how often the next clause of a sentence tells another kind")
     turn: Share = setting(0.27, "the same of the next sentence of a line, or after a semicolon")
@@ -97,8 +99,10 @@ class Extract(Section):
     junk: Share = setting(
         0.85, "least probability that a note without a fact is junk, to be retired"
     )
-    noise: Share = setting(0.5, "the same of a note that has the words of a banner or of a program")
-    surely: Share = setting(0.9, "least probability of junk, for its retirement to be of low risk")
+    noise: Share = setting(0.7, "the same of a note that has the words of a banner or of a program")
+    surely: Share = setting(
+        0.9, "the same of a note with a number; and for a retirement to be of low risk"
+    )
     importance: dict[Kind, Share] = setting(
         {
             "entity": 0.90, "preference": 0.72, "procedure": 0.72, "fact": 0.65, "project_state": 0.65,

@@ -35,7 +35,7 @@ LEVELS = {"verdict": 95, "kind": 47, "note": 95}
 FOLDS = 5
 WEIGHT = {
     "note": 1.0,
-    "sentence": 0.1,
+    "sentence": 0.2,
     "turn": 1.2,
     "made": 0.5,
     "junk": 1.0,
