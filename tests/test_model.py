@@ -21,7 +21,7 @@ from tests.model_server import (
 
 NOW = "2026-06-01T12:00:00Z"
 OPEN = {
-    "n1": "work: still thinking about changing teams, deadline for it is May",
+    "n1": "work: still thinking about changing teams, deadline for it may be May",
     "n2": "陈默在比三家供应商的价,看看",
     "n3": "the new laptop has the loud fan again since the BIOS update",
 }
