@@ -16,7 +16,6 @@ from memops.evaluation.proposing import propose
 from memops.evaluation.questions import (
     known_item,
     labelled,
-    remembered,
     stated_many,
     value_question,
 )
@@ -76,15 +75,25 @@ def test_a_known_item_is_asked_by_its_rarest_terms_in_their_order():
     assert asked == "Alice allergic peanuts"
 
 
-def test_a_known_item_of_a_document_is_asked_by_the_part_that_tells_it_best():
-    text = "The keeper of the lower gate keeps spare brushes behind the blue barrel in the shed"
-    (said,) = stated_many([(text, "en")])
-    rarity = {
-        t.concept: 1 if t.surface in ("spare", "brushes", "barrel") else 9 for t in said.about
-    }
-    assert remembered(said, rarity) == "spare brushes behind the blue barrel"
-    (brief,) = stated_many([("Spare brushes behind barrels", "en")])
-    assert remembered(brief, rarity) is None  # nothing is left to be found
+def test_no_piece_of_a_line_of_a_document_is_asked_for(tmp_path):
+    (tmp_path / "MEMORY.md").write_text(
+        "# Memory\n\n## Shed\n- The keeper of the lower gate keeps spare brushes behind the blue barrel\n"
+    )
+    asked = propose(open_store(f"openclaw:{tmp_path}").read())
+    assert not [row for row in asked if row.get("relevant")]
+
+
+@pytest.mark.parametrize(
+    ("said", "lang"),
+    [
+        ("The gate of the yard is open in the morning and on the day of the fair", "en"),
+        ("Os pincéis estão na caixa azul, e o portão abre às sete da manhã", None),
+    ],
+)
+def test_what_nothing_answers_is_asked_in_a_language_that_the_store_speaks(said, lang):
+    rows = [{"id": f"r{n}", "text": f"{said} {n}", "kind": "fact"} for n in range(3)]
+    asked = by_category(propose(from_rows(rows)), "no-answer")
+    assert {row["lang"] for row in asked} == ({lang} if lang else set())
 
 
 def store(*more):

@@ -12,6 +12,8 @@ from memops.evaluation.questions import Statement, known_item, value_question
 from memops.files import digest
 from memops.hygiene.chatter import chatter
 from memops.judge.places import MOMENTS, RANKS, placed, touchable
+from memops.language.detection import spoken_share
+from memops.language.packs import spaced
 from memops.language.text import language, normalised, tokens
 from memops.safety.hostile import injected
 from memops.safety.looked import found as secrets_in
@@ -21,7 +23,10 @@ from memops.state.lineage import superseded
 
 CATEGORIES = ("known-item", "value", "stale", "no-answer")
 _READ = 4000  # statements that are read, evenly taken
-_SPOKEN = 0.25  # of the texts of a store, in a language that its owner would ask in
+_PART, _SPOKEN = 0.25, 0.12
+"""Shares: of the texts of a store, in a language that its owner would ask in, and of their words, the
+function words of that language where they stand between spaces.
+"""
 _CHARS = (6, 400)  # of a text that is asked about
 _MORE = 3  # times as many are looked at for whether another record says the same
 _MOST = 0.6  # of the words of what a question asks for, in a record that says it as well
@@ -50,11 +55,11 @@ def propose(
         clear = bool(statement.answer) and not others
         *over, under = (row["subject"] or "").split(SUBJECT)[-2:]
         asked_of = questions.labelled(row["text"], under, *over) if row["block"] else None
-        told_by = questions.remembered if row["block"] else known_item
         if not row["block"] and clear:
             asked_of = value_question(statement)
         for category, text in (
-            ("known-item", told_by(statement, rarity) if row["tells"] else None),
+            # A piece of a document's line is nothing that a person asks.
+            ("known-item", None if row["block"] else known_item(statement, rarity)),
             ("value", asked_of),
         ):
             if text:
@@ -112,7 +117,6 @@ def _askable(records: pl.DataFrame) -> pl.DataFrame:
         .agg(
             pl.first("text", "lang", "kind", "subject", "block"),
             rank=pl.col("role").replace_strict(RANKS, default=0, return_dtype=pl.Int8).min(),
-            tells=((pl.col("form") == "claim") | ~placed()).first(),
             ids="id",
         )
         .filter(pl.col("said") != "")
@@ -158,12 +162,19 @@ def _stale(held: pl.DataFrame, texts: pl.DataFrame, said: dict[str, Statement]) 
 
 def _unanswerable(live: pl.DataFrame) -> Iterator[Query]:
     told = live.select(said=normalised(pl.col("text")), lang=language(pl.col("text"))).unique()
-    spoken = told["lang"].value_counts(normalize=True).filter(pl.col("proportion") >= _SPOKEN)
-    langs = [lang for lang in questions.LANGS if lang in spoken["lang"].to_list()]
-    for text, lang in questions.unknowns(frozenset(told["said"]), langs):
+    for text, lang in questions.unknowns(frozenset(told["said"]), _languages(told)):
         row = _row("no-answer", text, None, [])
         del row["relevant"], row["scope"]
         yield row | {"lang": lang, "answerable": False}
+
+
+def _languages(told: pl.DataFrame) -> list[str]:
+    """The languages that a good part of the texts (said, lang) are in, if questions are written in them."""
+    parts = told["lang"].value_counts(normalize=True).filter(pl.col("proportion") >= _PART)
+    return [
+        lang for lang in questions.LANGS
+        if lang in parts["lang"] and (not spaced(lang) or spoken_share(lang, told["said"]) >= _SPOKEN)
+    ]  # fmt: skip
 
 
 def _row(category: str, text: str, scope: str | None, ids: Sequence[str]) -> Query:

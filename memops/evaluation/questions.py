@@ -12,10 +12,6 @@ from memops.statements.reading import Reading, read_many
 
 LANGS = tuple(lexicon("questions")["word"])
 _TERMS = 4  # of a query for a known item that stands by itself
-_TELLING, _LONG = 3, 6  # words of content of a query for a known item, and how many in all
-_BREAK = re.compile(r"[^\w\s'’,/+.-]|\.\s")
-_PART = re.compile(r"[^\W_](?:[\w'’-]*\w)?")
-_MORE = 2  # words that its answer says beside them, at least
 _PASSING = ("event", "todo", "question", "hypothetical", "quoted", "past_strong")
 _CHAINED = re.compile(r"[,;，；、和与及 ]*")
 _CLOSING = re.compile(r"[\s.。!！?？;；,，:：]+$")
@@ -83,29 +79,6 @@ def known_item(said: Statement, rarity: Mapping[str, int]) -> str | None:
     rare = sorted(first, key=lambda c: (rarity.get(c, 0), c))[:_TERMS]
     chosen = [t.surface for t in own if t.concept in rare and first[t.concept] is t]
     return " ".join(chosen) if len(chosen) >= 2 else None
-
-
-def remembered(said: Statement, rarity: Mapping[str, int]) -> str | None:
-    """Return the part of a text of a document that tells it best from others, as a person recalls it.
-
-    It begins and ends with words of content, of which it holds some, the rarest, and leaves more to
-    be found; None when too few words are left, or where words are not parted and a place is all
-    that a person could look for.
-    """
-    if not spaced(said.lang):
-        return None
-    own = {t.surface: t.concept for t in _worded(said)}
-    words = [(w.start(), w.end(), own.get(w[0])) for w in _PART.finditer(said.text)]
-    told = [n for n, (*_, concept) in enumerate(words) if concept]
-    best: tuple[float, int, int] | None = None
-    for i, j in ((i, j) for i in told for j in told if 2 <= j - i < _LONG):
-        if _BREAK.search(said.text, words[i][0], words[j][1]):
-            continue
-        held = {concept for *_, concept in words[i : j + 1] if concept}
-        if len(held) >= _TELLING and len({*own.values()} - held) >= _MORE:
-            rare = sum(1 / (1 + rarity.get(concept, 0)) for concept in held)
-            best = max(best or (0.0, 0, 0), (rare, -i, -j))
-    return said.text[words[-best[1]][0] : words[-best[2]][1]] if best else None
 
 
 def _worded(said: Statement) -> list[Token]:

@@ -1,6 +1,8 @@
 """Detection: the packs by whose words a text is read, told by script and function words."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 
 from memops.language.packs import codes, pack, table
@@ -29,6 +31,12 @@ def spoken(text: str) -> tuple[str, ...]:
         if count > max(most, sum(word in theirs for word in words)):
             best, most = (code,), count
     return best
+
+
+def spoken_share(code: str, texts: Iterable[str]) -> float:
+    """Return the share of the words of texts (lower case) that are function words of a language."""
+    words = Counter(word for text in texts for word in _WORDS.findall(text))
+    return sum(words[word] for word in _function(code)) / max(1, words.total())
 
 
 @cache
