@@ -25,6 +25,7 @@ _FRAMED = r"(?i)^[^:]{2,}:.*(?:[我俺咱]|本人|\b(?:i|i'm|my|me|we|our)\b)"
 _HEADED = r"(?i)^[^:]*(?:[我俺咱]|用户|本人|\b(?:i|my|me|we|our|user)\b)[^:]*:"
 _MINE = r"(?i)\b(?:my|mine|me|our|us)\b|[我俺咱]们?(?:的\p{Han}{0,4})?(?:手机|电话|号)|[打找]我"
 _QUOTES = '["「」『』]'  # of folded text
+_UNMEASURED = '(?:^|[^0-9])"|[「」『』]'  # the same, but for inches
 _DIGITS = "[0-9]{3}|[零〇一二三四五六七八九幺]{11}"
 _BARRED = (*SURE, "retracted", "quoted")
 
@@ -68,7 +69,8 @@ def _framed() -> pl.Expr:
     text, a part that is played, another's words.
     """
     text = pl.col("text")
-    marks = text.str.count_matches(_QUOTES)
+    marks, bare = text.str.count_matches(_QUOTES), text.str.count_matches(_UNMEASURED)
+    marks = pl.when(marks.sum().over("row") % 2 == 0).then(marks).otherwise(bare)
     before = marks.cum_sum().over("row") - marks
     quoted = (before % 2 == 1) | (marks % 2 == 1) | text.str.contains(f"^{_QUOTES}")
     headed = expanded(_FRAMED), expanded(_HEADED)

@@ -147,6 +147,7 @@ def valued() -> pl.Expr:
         "measured_differ",
         "order_differ",
         "acted_differs",
+        "scopes_differ",
         *free,
     )
     held = pl.all_horizontal(c(name) <= 0 for name in (*_MOVED, *_TOLD, *apart))

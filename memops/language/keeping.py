@@ -1,9 +1,9 @@
 """Keeping: what a function says of things, asked once for each, and expressions that stay compiled."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -22,6 +22,18 @@ class Kept(dict[K, V]):
         return answer
 
 
+class _OwnThread(ThreadPoolExecutor):
+    """One thread; when the program is ending and no thread begins any more, that which asks."""
+
+    def submit(self, work: Callable[..., V], /, *args: Any, **named: Any) -> Future[V]:
+        try:
+            return super().submit(work, *args, **named)
+        except RuntimeError:
+            done = Future[V]()
+            done.set_result(work(*args, **named))
+            return done
+
+
 @cache
 def own_thread(*name: object) -> ThreadPoolExecutor:
     """Return the thread of a name, in which what it asks again need not be compiled again.
@@ -29,4 +41,4 @@ def own_thread(*name: object) -> ThreadPoolExecutor:
     Polars keeps the last 32 expressions of each thread; to compile those of a search for secrets
     takes a tenth of a second, however little it looks at.
     """
-    return ThreadPoolExecutor(1)
+    return _OwnThread(1)

@@ -4,7 +4,7 @@ import polars as pl
 
 from memops.language.lexicon import lexicon
 from memops.safety.secrets_labels import expanded
-from memops.safety.secrets_traits import SIZE
+from memops.safety.secrets_traits import SIZE, VALUE
 
 USERS = (
     "user(?:[ _]?name)?|benutzer(?:name)?|usuario|utilisateur|логин|用户名|[账帐]号|ssid|network"
@@ -74,7 +74,8 @@ def kept() -> pl.Expr:
 
 def elided() -> pl.Expr:
     """Return whether only the beginning of a key is shown."""
-    return NEXT.str.contains(r"""^["'`]?(?:\.{3}|…|\*{3})""") & (SIZE < 24)
+    begun = VALUE.str.contains("[-_]$") & NEXT.str.contains(r"^\*|^\W?\)|^[\"'`]")
+    return (NEXT.str.contains(r"""^["'`]?(?:\.{3}|…|\*{3})""") | begun) & (SIZE < 24)
 
 
 def weak() -> pl.Expr:

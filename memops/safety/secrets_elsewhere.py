@@ -15,6 +15,7 @@ from memops.policy.safety import Secrets
 from memops.safety.looked import found, redacted
 from memops.safety.masks import mask_of
 from memops.safety.secrets_ends import STOPS, wherever
+from memops.safety.secrets_labels import unlabelled
 from memops.schema import SUBJECT
 
 _POINT = r"^(?:[^:：\n]{1,40}[:：]\s*)?[*`]*([^\s*`]{8,128})[*`]*$"
@@ -32,10 +33,23 @@ def told_by(records: pl.DataFrame, policy: Secrets) -> dict[str, str]:
 
 
 def known_from(held: pl.Series, placed: pl.DataFrame, policy: Secrets) -> dict[str, str]:
-    """Return the secrets that texts with some hold, and those that a label in documents tells."""
+    """Return the secrets that texts with some hold, and those that a label in documents tells.
+
+    What one of the texts calls the id of a thing, as of a folder or a sheet, is none.
+    """
     label = pl.col("subject").str.split(SUBJECT).list.last()
     under = pl.concat([placed.select(label=label, text="text"), listed(placed["text"])])
-    return secrets_under(under, policy) | secret_values(held, policy)
+    known = secrets_under(under, policy) | secret_values(held, policy)
+    ids = of_things(pl.concat([held, placed["text"]]), known) if known else set()
+    return {value: kind for value, kind in known.items() if value not in ids}
+
+
+def of_things(texts: pl.Series, known: Mapping[str, str]) -> set[str]:
+    """Return the known values of lines that name the token or key of a thing, which is its id."""
+    values = wordlist(list(known))
+    lines = texts.filter(texts.str.contains_any(values).fill_null(False)).str.split("\n").explode()
+    named = lines.filter(unlabelled(lines) != lines)
+    return {*named.str.extract_many(values, overlapping=True).explode().drop_nulls()}
 
 
 def mixed(values: pl.Series) -> pl.Series:

@@ -45,7 +45,17 @@ def fitted() -> pl.Expr:
     to_fill = BEFORE.str.contains("""[A-Z]=["']?$""") & has(r"^[^\x00-\x7f]+(?:_[^\x00-\x7f]+)+$")
     own_name |= to_fill | has("^[a-z]+/[a-z.+-]+$") | has("^[a-z]+(?:-[a-z]+)*(?:-[0-9]{1,2}){2,}$")
     own_name |= of_user() | (pl.col("random") & has("^[A-Za-z0-9]{12,}$") & ~_labelled())
-    return ~published() & _UNDATED & ~pl.col("place") & ~own_name & ~number & ~elided()
+    place = pl.col("place") & ~_words_after_label()
+    return ~published() & _UNDATED & ~place & ~own_name & ~number & ~elided()
+
+
+def _words_after_label() -> pl.Expr:
+    """Whether words that dots join stand right after a password's label, and none of them is a label."""
+    label = expanded(r"""(?i)@{password}\s*(?:@{is}|@{sep})\s*["'`]?$""")
+    words = has(r"^\p{Ll}{3,}(?:\.\p{Ll}{3,}){2,}$") & ~has(
+        expanded("@{password}|@{token}|@{weak}")
+    )
+    return words & BEFORE.str.contains(label)
 
 
 def _labelled() -> pl.Expr:

@@ -147,7 +147,7 @@ def paired() -> pl.Expr:
     path |= BEFORE.str.contains(r"(?i)\buser:\s*\W?[^\s/]+/$")  # said by, not signed in as
     path |= line().str.contains(r"^\W{0,2}\|.*\|")  # a cell of a table
     path |= pl.col("wordy") & (count("[-_]") >= 2)  # a branch
-    path |= has("^[A-Z0-9]{2,6}$")  # a term
+    path |= has("^[A-Z0-9]{2,6}$|^[0-9]{9,}$")  # a term, or a number of somebody
     path |= has(r"^[a-z]+-[0-9]+\.[0-9.]+(?:-[a-z]+)*$")  # a version of a model
     path |= has(
         r"(?i)^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,4}_[0-9a-f]{32})$"

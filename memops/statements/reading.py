@@ -46,6 +46,7 @@ from memops.statements.passive import passives
 from memops.statements.roles import roles
 from memops.statements.said import said_in
 from memops.values import Value, read_all
+from memops.values.algebra import Sign
 from memops.values.saying import Saying, saying
 
 ALIGNED = (
@@ -55,7 +56,7 @@ ALIGNED = (
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
     "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states",
-    "wide",
+    "wide", "signed",
     "stated", "head", "left", "statements", "around", "denials", "held", "worded", "scoped", "scopes", "small",
     "loosely", "verbal", "timeless", "ended", "endings", "amounts", "denied", "who", "acted", "passive",
     "first", "exact", "halves", "past", "modifiers", "last", "persons", "roles", "before", "behind", "gist", "order",
@@ -149,6 +150,7 @@ def _told(says: Sequence[Saying], t: Tokens) -> dict[str, Keys]:
     """What texts say under their signs, and how the signs stand."""
     one: dict[str, list[str | None]] = {
         "worded": [told.words for told in says],
+        "signed": [None if told.normal == Sign() else str(told.normal) for told in says],
         "denials": [told.denials for told in says],
         "held": [told.held for told in says],
     }
