@@ -462,3 +462,10 @@ def test_a_sentence_that_only_takes_back_leaves_nothing_of_what_stands_before():
         pl.DataFrame({"text": [f"{told} Scratch that.", f"Scratch that. {told}"]}), Policy()
     )
     assert parts["withdrawn"].to_list() == [True, False, False, False]
+
+
+def test_what_is_asked_for_from_now_on_lasts_and_a_question_of_the_moment_goes():
+    asked = ["往后周报都写成表格,可以吗?", "Could you keep the reports short from now on?"]
+    notes, _ = judged_notes(store(*asked, "现在几点了?"), Context(now=NOW))
+    verdicts = notes.sort("id")["verdict"].to_list()
+    assert "tombstone" not in verdicts[:2] and verdicts[2] == "tombstone"

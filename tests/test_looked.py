@@ -27,7 +27,7 @@ TEXTS = st.lists(
 )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=12)
 @given(TEXTS, TEXTS, st.booleans())
 def test_what_is_remembered_is_what_a_search_says(before, texts, keep):
     policy = Secrets(keep=2 if keep else 0)

@@ -280,7 +280,7 @@ DIRT = [
 EDITS = st.lists(st.tuples(st.integers(0, 79), st.sampled_from([*SAID, *DIRT, None])), max_size=12)
 
 
-@settings(deadline=None, max_examples=6)
+@settings(deadline=None, max_examples=3)
 @given(st.lists(st.tuples(EDITS, st.booleans()), min_size=3, max_size=3))
 def test_nights_plan_the_same_with_and_without_what_earlier_ones_kept(tmp_path_factory, nights):
     """Whatever was edited or removed since, and whether or not the plan before was carried out."""

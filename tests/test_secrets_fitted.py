@@ -21,9 +21,9 @@ from tests.bench.fit_secrets import Text, assembled, corpus, opening, reached, s
 
 
 def test_what_was_fitted_is_told_and_ordinary_text_beside_it_left():
-    told = [reached(texts[::9]) for texts in corpus().values()]
+    told = [reached(texts[::20]) for texts in corpus().values()]
     masked, secret, touched, free = (sum(column) for column in zip(*told, strict=True))
-    assert secret > 500 and free > 700
+    assert secret > 500 and free > 400
     assert masked / secret >= 0.70
     assert touched / free <= 0.01
 

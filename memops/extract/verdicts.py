@@ -2,6 +2,7 @@
 
 import json
 import uuid
+from functools import cache
 
 import polars as pl
 import xxhash
@@ -10,6 +11,8 @@ from memops.context import Context
 from memops.extract.fitted import beside
 from memops.extract.noise import SURE
 from memops.extract.reading import read
+from memops.language.lexicon import lexicon
+from memops.language.packs import scripts
 from memops.language.text import normalised
 from memops.plan import arguments
 from memops.policy import Extract
@@ -180,6 +183,14 @@ def _with_model(told: pl.DataFrame, keyed: pl.DataFrame, found: pl.DataFrame) ->
     return both.sort("row", "start", "key", nulls_last=True, maintain_order=True)
 
 
+@cache
+def _from_now() -> str:
+    """The words that say "from now on", as an expression."""
+    words = lexicon("concepts")["change"]["from_now"].split()
+    spaced, wide = scripts(word.replace("_", " ") for word in words)
+    return rf"(?i)\b(?:{'|'.join(spaced)})\b|{'|'.join(wide)}"
+
+
 def _verdict(
     rows: pl.DataFrame, told: pl.DataFrame, verdicts: pl.DataFrame, policy: Extract
 ) -> pl.DataFrame:
@@ -195,8 +206,9 @@ def _verdict(
     value = pl.col("text").str.contains(r"[0-9]")
     most = pl.when(value).then(policy.silent / 2).otherwise(policy.silent)
     least = pl.when(value).then(policy.surely).otherwise(policy.junk)
-    # What only asks tells nothing, whatever it asks about.
-    idle = ((pl.col("extract") <= most) | pl.col("mute")) & (share >= least)
+    # What only asks tells nothing, whatever it asks about; but what is asked for from now on lasts.
+    lasting = pl.col("text").str.contains(_from_now())
+    idle = ((pl.col("extract") <= most) | pl.col("mute")) & (share >= least) & ~lasting
     secret = pl.col("secret") & (pl.col("tombstone") >= policy.junk)
     junk = noise | secret | idle
     table = rows.join(verdicts, on="row", how="left", maintain_order="left").join(

@@ -46,10 +46,11 @@ def known_from(held: pl.Series, placed: pl.DataFrame, policy: Secrets) -> dict[s
 
 def of_things(texts: pl.Series, known: Mapping[str, str]) -> set[str]:
     """Return the known values of lines that name the token or key of a thing, which is its id."""
-    values = wordlist(list(known))
-    lines = texts.filter(texts.str.contains_any(values).fill_null(False)).str.split("\n").explode()
+    values = list(known)
+    held = texts.str.contains_any(wordlist(values)).fill_null(False)
+    lines = texts.filter(held).str.split("\n").explode()
     named = lines.filter(unlabelled(lines) != lines)
-    return {*named.str.extract_many(values, overlapping=True).explode().drop_nulls()}
+    return {*named.str.extract_many(wordlist(values), overlapping=True).explode().drop_nulls()}
 
 
 def mixed(values: pl.Series) -> pl.Series:
