@@ -21,9 +21,6 @@ FOUND = pl.Schema(
     }
 )
 _ANYBODYS = ("date", "phone")  # forms of value that people, firms and pets have, too
-_FRAMED = r"(?i)^[^:]{2,}:.*(?:[我俺咱]|本人|\b(?:i|i'm|my|me|we|our)\b)"
-_HEADED = r"(?i)^[^:]*(?:[我俺咱]|用户|本人|\b(?:i|my|me|we|our|user)\b)[^:]*:"
-_MINE = r"(?i)\b(?:my|mine|me|our|us)\b|[我俺咱]们?(?:的\p{Han}{0,4})?(?:手机|电话|号)|[打找]我"
 _QUOTES = '["「」『』]'  # of folded text
 _UNMEASURED = '(?:^|[^0-9])"|[「」『』]'  # the same, but for inches
 _DIGITS = "[0-9]{3}|[零〇一二三四五六七八九幺]{11}"
@@ -65,17 +62,17 @@ def entities(clauses: pl.DataFrame) -> pl.DataFrame:
 
 
 def _framed() -> pl.Expr:
-    """True of a clause in quotation marks, and of what somebody says of himself after a colon: a
-    text, a part that is played, another's words.
+    """True of a clause in quotation marks, and of what somebody says of himself after a colon.
+
+    That is a text, a part that is played, another's words.
     """
     text = pl.col("text")
     marks, bare = text.str.count_matches(_QUOTES), text.str.count_matches(_UNMEASURED)
     marks = pl.when(marks.sum().over("row") % 2 == 0).then(marks).otherwise(bare)
     before = marks.cum_sum().over("row") - marks
     quoted = (before % 2 == 1) | (marks % 2 == 1) | text.str.contains(f"^{_QUOTES}")
-    headed = expanded(_FRAMED), expanded(_HEADED)
-    said = text.str.contains(headed[0]) & ~text.str.contains(headed[1])
-    return quoted | (said.cum_max().over("row", "sentence"))
+    said = says("said_of_oneself") & ~says("headed_by_oneself")
+    return quoted | said.cum_max().over("row", "sentence")
 
 
 @cache
@@ -100,7 +97,7 @@ def _hits(table: pl.DataFrame, slot: dict[str, Any]) -> pl.DataFrame:
     if slot["form"] == "phone":
         other = says("serial") | says("numbered")
         # In a note of others the user may only have written down whom to call.
-        mine = ~pl.col("among") | pl.col("text").str.contains(expanded(_MINE))
+        mine = ~pl.col("among") | says("ones_number")
         table = table.filter(pl.col("text").str.contains(_DIGITS), ~other, mine)
     patterns = [f"(?i){_expanded(p)}" for lang in ("zh", "en") for p in slot.get(lang, [])]
     value = pl.coalesce(pl.col("text").str.extract_groups(p).struct.field("v") for p in patterns)
