@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memops.cli import run
 from memops.context import Context
-from memops.extract import facts, inspect, inspect_all, read
+from memops.extract import inspect, read
 from memops.extract.noise import noise
 from memops.extract.reading import _begins
 from memops.extract.verdicts import extracted, judged_notes
@@ -32,6 +32,11 @@ def all_told(*texts):
     found, _, _ = read(pl.DataFrame({"text": texts}), Policy())
     rows = found.select("row", "kind", "text").rows()
     return {text: [(k, t) for row, k, t in rows if row == i] for i, text in enumerate(texts)}
+
+
+def facts(note):
+    """What is told in one note."""
+    return [row for row in inspect([note])[0] if "kind" in row]
 
 
 def all_keys(*texts):
@@ -172,20 +177,20 @@ def test_nothing_about_the_user_is_taken():
 def test_a_password_leaves_and_its_host_may_stay():
     word = "hunter" + "2hunter"
     (fact,) = facts(f"服务器密码是 {word}，IP 10.1.2.3")
-    assert fact.kind == "entity"
-    assert word not in fact.text
-    assert "10.1.2.3" in fact.text
+    assert fact["kind"] == "entity"
+    assert word not in fact["text"]
+    assert "10.1.2.3" in fact["text"]
     assert facts(f"my password is {word}") == []
 
 
 def test_the_span_is_where_the_fact_stands():
     note = "顺便说一下，我叫晓雯。今天好累"
     (fact,) = facts(note)
-    assert note[slice(*fact.span)] == "我叫晓雯"
+    assert note[fact["start"] : fact["end"]] == "我叫晓雯"
 
 
 def test_inspection_says_what_was_passed_over_and_why():
-    assert inspect("我叫晓雯。你叫什么？") == [
+    assert inspect(["我叫晓雯。你叫什么？"])[0] == [
         {
             "start": 0,
             "end": 4,
@@ -197,7 +202,7 @@ def test_inspection_says_what_was_passed_over_and_why():
         },
         {"start": 5, "end": 9, "passed_over": "a question"},
     ]
-    assert inspect("[cron:daily] run")[0]["passed_over"] != ""
+    assert inspect(["[cron:daily] run"])[0][0]["passed_over"] != ""
 
 
 def test_facts_and_what_was_passed_over_stand_in_one_table(tmp_path, capsys):
@@ -294,14 +299,14 @@ def test_a_fact_is_tagged_with_a_second_kind_that_is_probable_enough(least):
 
 def test_sentences_of_one_line_that_surely_tell_two_kinds_are_two_facts():
     text = "I prefer tea over coffee, black and strong. My sister Ines is married to Paul."
-    kinds = {fact.kind for fact in facts(text)}
+    kinds = {fact["kind"] for fact in facts(text)}
     assert {"preference", "relationship"} <= kinds
 
 
 def test_a_clause_of_another_kind_keeps_what_its_sentence_speaks_of():
     told = facts("My landlord is Mr Osei, always call him before ten")
-    assert {fact.kind for fact in told} == {"relationship", "procedure"}
-    assert all("Osei" in fact.text for fact in told)
+    assert {fact["kind"] for fact in told} == {"relationship", "procedure"}
+    assert all("Osei" in fact["text"] for fact in told)
 
 
 def test_a_word_of_taking_back_takes_nothing_else_from_a_fact():
@@ -309,13 +314,13 @@ def test_a_word_of_taking_back_takes_nothing_else_from_a_fact():
         "The studio closes at six on Fridays (never mind what the sign says), ring Dana for the key",
         "样品是用没校准的天平称的，全批作废。以后每周一必须先用砝码校一次再称",
     ]
-    assert [[fact.text for fact in facts(line)] for line in lines] == [[line] for line in lines]
+    assert [[fact["text"] for fact in facts(line)] for line in lines] == [[line] for line in lines]
 
 
 def test_a_rule_beside_what_taught_it_is_part_of_the_lesson():
     text = "We skipped the backup before the upgrade and lost two days of orders. Back up first, then upgrade."
     (fact,) = facts(text)
-    assert fact.kind == "lesson" and "Back up first" in fact.text
+    assert fact["kind"] == "lesson" and "Back up first" in fact["text"]
 
 
 @pytest.mark.parametrize(("least", "verdict"), [(0.0, "tombstone"), (1.0, "demote")])
@@ -364,10 +369,10 @@ def test_planning_the_outcome_again_proposes_nothing(texts):
 
 def test_many_texts_are_inspected_as_each_alone():
     texts = ["", "[cron:daily] run", "我叫晓雯。你叫什么？"]
-    blank, noise, told = inspect_all(texts)
+    blank, noise, told = inspect(texts)
     assert (blank, len(noise)) == ([], 1)
-    assert told == inspect(texts[2])
-    assert inspect_all([]) == []
+    assert told == inspect(texts[2:])[0]
+    assert inspect([]) == []
 
 
 def test_a_long_note_is_read_in_parts_to_its_end_and_spans_count_from_its_beginning():
@@ -376,11 +381,10 @@ def test_a_long_note_is_read_in_parts_to_its_end_and_spans_count_from_its_beginn
     note = "\n".join(rooms)
     assert len(note) > 25_000
     told = facts(note)
-    late = next(fact for fact in told if "penicillin" in fact.text)
-    start, end = late.span
-    assert note[start:end].startswith("My mother is allergic to penicillin")
-    assert late.text.startswith("The user's mother")
-    assert sum(f"tenant {n * 7}," in fact.text for n in range(700) for fact in told) >= 600
+    late = next(fact for fact in told if "penicillin" in fact["text"])
+    assert note[late["start"] : late["end"]].startswith("My mother is allergic to penicillin")
+    assert late["text"].startswith("The user's mother")
+    assert sum(f"tenant {n * 7}," in fact["text"] for n in range(700) for fact in told) >= 600
 
 
 def test_parts_of_a_long_note_end_where_its_lines_or_sentences_do():
@@ -396,9 +400,9 @@ def test_a_number_or_birthday_among_other_statements_is_the_users_only_where_it_
     clinic = "Clinic at the corner: 0113 496 0121, ask for Norman, closed on Fridays."
     cat = "Our cat is called Nilo. Born 3 May 2021. Scared of umbrellas."
     for note in (clinic, cat, "I'm a nervous wreck with nowhere to run. Aisle, always."):
-        assert not [fact.entity_key for fact in facts(note) if fact.entity_key], note
+        assert not [fact["entity_key"] for fact in facts(note) if fact["entity_key"]], note
     for note in ("My phone number is +44 113 496 0121.", "I was born on 3 May 1991. I like tea."):
-        assert [fact.entity_key for fact in facts(note) if fact.entity_key], note
+        assert [fact["entity_key"] for fact in facts(note) if fact["entity_key"]], note
 
 
 def test_a_name_or_address_behind_others_is_the_users_only_where_the_sentence_goes_on_about_him():
@@ -408,9 +412,9 @@ def test_a_name_or_address_behind_others_is_the_users_only_where_the_sentence_go
         "网关项目叫“闸北”,维护人谷雨,邮箱guyu@zhabei.example",
         "老师小名团团,大名沈亦安,跟我是战友",
     ):
-        assert not [fact.entity_key for fact in facts(note) if fact.entity_key], note
+        assert not [fact["entity_key"] for fact in facts(note) if fact["entity_key"]], note
     for note in ("Name: Solveig. I bind books.", "我是新来的,名字叫林若溪"):
-        assert [fact.entity_key for fact in facts(note) if fact.entity_key], note
+        assert [fact["entity_key"] for fact in facts(note) if fact["entity_key"]], note
 
 
 def test_a_note_is_retired_for_its_secret_only_where_the_rest_of_it_is_surely_junk():

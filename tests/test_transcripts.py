@@ -11,7 +11,7 @@ from memops.stores import open_store
 from memops.stores.rsclaw.docs import abstract, overview, packed
 from memops.stores.rsclaw.redb import Table
 from memops.stores.rsclaw.redb_build import build
-from memops.stores.transcripts import pieces, whole
+from memops.stores.transcripts import whole
 from tests.compat.clawseed_rules import turn_summary
 from tests.stores.clawseed_db import build as clawseed
 
@@ -91,7 +91,7 @@ def test_only_cut_notes_are_looked_for(texts, tmp_path):
     assert whole(rows, f"clawseed:{tmp_path}").is_empty()
 
 
-def test_a_long_turn_is_extracted_from_piece_by_piece(memops, tmp_path):
+def test_a_long_turn_is_read_to_its_end(memops, tmp_path):
     clawseed(tmp_path)
     filler = "\n\n".join(f"## 第 {n} 节\n{'这一段只是闲聊。' * 60}" for n in range(60))
     chats(tmp_path, [("user", f"{filler}\n\n我叫东升")])
@@ -99,14 +99,4 @@ def test_a_long_turn_is_extracted_from_piece_by_piece(memops, tmp_path):
     found = memops("extract", "--from", f"clawseed:{tmp_path}")
     (name,) = [row for row in found if row.get("entity_key")]
     assert (name["entity_key"], name["turn"]) == ("name:东升", "sessions/1")
-    assert name["part"] > 1
-
-
-def test_pieces_are_cut_at_headings_paragraphs_and_lines():
-    text = "# A\none\n\ntwo\n# B\n" + "line\n" * 20
-    assert pieces(text, 1000) == [text]
-    assert pieces(text, 40)[:3] == [
-        "# A\none\n\ntwo",
-        "# B",
-        "line\nline\nline\nline\nline\nline\nline\nline",
-    ]
+    assert name["start"] > 20_000

@@ -115,7 +115,7 @@ def explain(plan: str, id: str) -> None:
 )
 def extract(file: Path | None, store: str | None) -> None:
     """Show what extraction finds in FILE, a text with one note a line, with spans."""
-    from memops.extract import inspect_all
+    from memops.extract import inspect
 
     if (file is None) == (store is None):
         raise click.UsageError("give a FILE, or --from STORE")
@@ -126,17 +126,12 @@ def extract(file: Path | None, store: str | None) -> None:
         said = [({"note": n}, note) for n, note in notes]
     else:
         from memops.safety.looked import redacted
-        from memops.stores.transcripts import pieces, turns
+        from memops.stores.transcripts import turns
 
-        policy = in_force().policy
         told = turns(str(store), in_force())[0].filter(source="user")
-        texts = redacted(told["text"], policy.secrets)
-        said = [
-            ({"turn": turn, "part": part}, piece)
-            for turn, text in zip(told["id"], texts, strict=True)
-            for part, piece in enumerate(pieces(text, policy.extract.longest), 1)
-        ]
-    read = zip(said, inspect_all([text for _, text in said]), strict=True)
+        texts = redacted(told["text"], in_force().policy.secrets)
+        said = [({"turn": turn}, text) for turn, text in zip(told["id"], texts, strict=True)]
+    read = zip(said, inspect([text for _, text in said]), strict=True)
     found = [where | row for (where, _), rows in read for row in rows]
     head = list(dict.fromkeys(name for row in found for name in row)) or ["nothing"]
     emit(found, lambda: table([[r.get(n, "") for n in head] for r in found], head))

@@ -11,10 +11,10 @@ from typing import TypeVar
 
 from memops.documents.lines import blank
 from memops.documents.reading import parse
-from memops.documents.units import Dialect, Document, Plain
+from memops.documents.units import Dialect, Document
 
 Item = TypeVar("Item")
-_PLAIN = Plain()
+_PLAIN = Dialect()
 
 
 @dataclass(frozen=True, slots=True)

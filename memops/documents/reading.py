@@ -20,13 +20,12 @@ from memops.documents.units import (
     Document,
     Frame,
     Place,
-    Plain,
     Unit,
 )
 
 _CONFLICT = re.compile(rb"^(?:<{7}|>{7})(?:\s|$)")
 _HELD = ("steps", "table", "code")  # one with the label over it
-_PLAIN = Plain()
+_PLAIN = Dialect()
 
 
 def parse(data: bytes, path: str = "", dialect: Dialect = _PLAIN) -> Document:

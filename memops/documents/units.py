@@ -7,7 +7,6 @@ are frames: they go when the last unit under them goes, and not before.
 """
 
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from memops.documents.lines import bare
 
@@ -29,70 +28,42 @@ class Place:
     managed: bool = False
 
 
-class Dialect(Protocol):
-    """What an engine's files have beyond Markdown."""
+class Dialect:
+    """What an engine's files have beyond Markdown: by itself, nothing."""
 
     def comment(self, text: str) -> str:
         """Return what a comment is: `own` to what is directly below it, the `start` or `end` of
         what software writes, a `mark` that says nothing of a memory, or '' for any other.
         """
-        ...
+        return ""
 
     def furniture(self, line: str, place: Place) -> bool:
         """Tell whether a block that begins with this line heads its file and is no memory."""
-        ...
+        return False
 
     def spoken(self, place: Place) -> bool:
         """Tell whether a place is a conversation, in which a turn lasts until the next one."""
-        ...
+        return False
 
     def turn(self, line: str) -> bool:
         """Tell whether a line of a conversation begins what one speaker said."""
-        ...
+        return False
 
     def goes_on(self, line: str, place: Place) -> bool | None:
         """Tell whether what stands directly below a line of an item belongs to it: all, or nothing;
         None leaves it to Markdown.
         """
-        ...
+        return None
 
     def noted(self, place: Place) -> bool:
         """Tell whether lines are added to a place one by one, so that a line of whole sentences
         may be a note of its own.
         """
-        ...
+        return False
 
 
 FORGOTTEN = "<!-- forgotten -->"
 """What stands in for a unit without which others would read differently; it says nothing."""
-
-
-class Plain:
-    """Markdown and nothing else."""
-
-    def comment(self, text: str) -> str:
-        """No comment is more than one."""
-        return ""
-
-    def furniture(self, line: str, place: Place) -> bool:
-        """Every block is memory."""
-        return False
-
-    def spoken(self, place: Place) -> bool:
-        """Nobody speaks."""
-        return False
-
-    def turn(self, line: str) -> bool:
-        """Nobody speaks."""
-        return False
-
-    def goes_on(self, line: str, place: Place) -> bool | None:
-        """Markdown tells."""
-        return None
-
-    def noted(self, place: Place) -> bool:
-        """A paragraph is one."""
-        return False
 
 
 @dataclass(frozen=True, slots=True)

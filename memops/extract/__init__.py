@@ -5,7 +5,6 @@ assert nothing, and small fitted models that weigh them with the letters and the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -14,57 +13,14 @@ from memops.extract.reading import CANDIDATES, read
 from memops.policy import Policy
 from memops.reasons import brief
 
-__all__ = ["CANDIDATES", "Candidate", "facts", "inspect", "inspect_all", "read"]
+__all__ = ["CANDIDATES", "inspect", "read"]
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """One fact that a note holds: `span` is its evidence, in characters of the note."""
-
-    kind: str
-    text: str
-    entity_key: str | None
-    confidence: float
-    span: tuple[int, int]
-    tier: str
-    importance: float
-    pinned: bool
-
-
-def facts(text: str, lang: str | None = None) -> list[Candidate]:
-    """Return the facts of one note; `lang` (zh, en) keeps only statements in that language."""
-    policy = Policy()
-    found, _, _ = read(pl.DataFrame({"text": [text]}), policy)
-    if lang is not None:
-        han = pl.col("text").str.contains(r"\p{Han}")
-        found = found.filter(han if lang == "zh" else ~han)
-    return [
-        Candidate(
-            row["kind"],
-            row["text"],
-            row["key"],
-            row["confidence"],
-            (row["start"], row["end"]),
-            "core" if row["key"] and row["kind"] in policy.extract.core else "working",
-            policy.extract.importance.get(row["kind"], 0.65),
-            bool(row["key"]) and row["kind"] in policy.extract.pinned,
-        )
-        for row in found.to_dicts()
-    ]
-
-
-def inspect(text: str, policy: Policy | None = None) -> list[dict[str, Any]]:
-    """Return what extraction makes of a text: candidates with their spans, and what was passed
+def inspect(texts: Sequence[str]) -> list[list[dict[str, Any]]]:
+    """Return what extraction makes of each text: candidates with their spans, and what was passed
     over and why, in reading order.
     """
-    return inspect_all([text], policy)[0]
-
-
-def inspect_all(texts: Sequence[str], policy: Policy | None = None) -> list[list[dict[str, Any]]]:
-    """Return the same for each of many texts, which cost little more than one."""
-    found, parts, verdicts = read(
-        pl.DataFrame({"text": texts}, {"text": pl.String}), policy or Policy()
-    )
+    found, parts, verdicts = read(pl.DataFrame({"text": texts}, {"text": pl.String}), Policy())
     silent = parts.filter(pl.col("kind").is_null(), pl.col("start") < pl.col("end"))
     silent = silent.select("row", "start", "end", "barred")
     kept = {

@@ -63,16 +63,6 @@ def whole(records: pl.DataFrame, address: str) -> pl.DataFrame:
     return one.filter(pl.col("turns") == 1).select("id", "text").sort("id")
 
 
-def pieces(text: str, most: int) -> list[str]:
-    """Cut a text of more than `most` bytes by heading, paragraph and line (clawseed's chunker)."""
-    from memops.stores.clawseed.chunks import chunks
-
-    if len(text.encode()) <= most:
-        return [text]
-    made = chunks(text, max(1, most // 4))
-    return [*dict.fromkeys(content for _, content in made)]  # it gives a lone heading twice
-
-
 def _squeezed(text: pl.Expr) -> pl.Expr:
     return text.str.replace_all(r"\s+", " ").str.strip_chars()
 

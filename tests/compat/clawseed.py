@@ -12,11 +12,11 @@ from memops.search.fused import reciprocal_ranks
 from memops.search.profiles import _substrings
 from memops.stores import open_store
 from memops.stores.clawseed.categories import kind_of
-from memops.stores.clawseed.chunks import chunks
 from memops.stores.clawseed.rows import content_hash
 from memops.stores.clawseed.view import exported, parsed
 from tests.compat import Unsupported, clawseed_store, rows_of
 from tests.compat import clawseed_rules as rules
+from tests.compat.clawseed_chunks import chunks
 
 NOW = datetime(2026, 7, 20, 12, tzinfo=UTC)
 

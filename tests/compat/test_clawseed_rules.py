@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memops.search.fused import reciprocal_ranks
-from memops.stores.clawseed.chunks import chunks
 from tests.compat import clawseed_rules as formats
 from tests.compat import clawseed_rules as scores
+from tests.compat.clawseed_chunks import chunks
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from memops.errors import Corrupt
 from memops.stores import Usual
-from memops.stores.clawseed.rows import HOLDS, REBUILD, TABLE, Memories, check_index, content_hash
+from memops.stores.clawseed.rows import REBUILD, TABLE, Memories, check_index, content_hash
 from memops.stores.clawseed.view import FILE, without_text
 from memops.stores.disk import read_whole, replace_whole, sweep
 from memops.stores.sqlite import errors, exclusive, names_in, transaction
@@ -25,7 +25,6 @@ class Clawseed(TableStore):
     kind: ClassVar[str] = "clawseed"
     paths: ClassVar[tuple[str, ...]] = ("WORKSPACE",)
     usual: ClassVar[Usual] = ("CLAWSEED_WORKSPACE", ("~/.clawseed/workspace",), "")
-    holds: ClassVar[frozenset[str]] = frozenset(HOLDS)
     table = Memories
     file: ClassVar[str] = "brain.db"
     hint: ClassVar[str] = (

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from memops.errors import Corrupt
-from memops.schema import DEFAULTS, RECORDS, RETIRED, conform, instant
+from memops.schema import RETIRED, instant
 from memops.stores.clawseed import categories
 from memops.stores.sqlite import columns_in
 from memops.stores.sqlite.fields import Field
@@ -21,12 +21,6 @@ UNMODELLED = "key:"
 """Stands before the key in `superseded_by` when no row has that key."""
 INDEX_CHECK = "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)"
 REBUILD = "INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')"
-HOLDS = {
-    "id": "id", "key": "key", "text": "content", "created_at": "created_at",
-    "updated_at": "updated_at", "scope": "namespace", "importance": "importance",
-    "superseded_by": "superseded_by",
-}  # fmt: skip
-"""The record columns that the table has, each with its native one."""
 _TRIGGERS = {
     "memories_ai": ("afterinsertonmemories", "values(new.rowid"),
     "memories_ad": ("afterdeleteonmemories", "'delete',old.rowid"),
@@ -56,12 +50,13 @@ def local(at: datetime) -> str:
     return at.astimezone().isoformat(timespec="microseconds")
 
 
-_READ: dict[str, Callable[[Any], Any]] = {
-    "importance": lambda n: min(max(float(n), 0.0), 1.0) if isinstance(n, int | float) else 0.5,
-    "created_at": lambda at: instant(str(at)),
-    "updated_at": lambda at: instant(str(at)),
-}
-"""What is read of a column that is no text; no instant is null."""
+def _weight(native: Any) -> float:
+    return min(max(float(native), 0.0), 1.0) if isinstance(native, int | float) else 0.5
+
+
+def _at(column: str) -> Field:
+    """The field of a column of times; a text that is no instant is null."""
+    return Field(column, lambda at: instant(str(at)), local)
 
 
 class Memories(Table):
@@ -69,8 +64,11 @@ class Memories(Table):
 
     name: ClassVar[str] = TABLE
     fields: ClassVar[Mapping[str, Field]] = {
-        name: Field(column, _READ.get(name, str)) for name, column in HOLDS.items()
-    }
+        "id": Field("id", str), "key": Field("key", str), "text": Field("content", str),
+        "created_at": _at("created_at"), "updated_at": _at("updated_at"),
+        "scope": Field("namespace", str), "importance": Field("importance", _weight),
+        "superseded_by": Field("superseded_by", str),
+    }  # fmt: skip
     shown: ClassVar[Mapping[str, Field]] = {
         "subject": Field("key", categories.subject_of), "source": Field("key", categories.source_of),
         "kind": Field("category", categories.kind_of), "tier": Field("category", categories.tier_of),
@@ -92,6 +90,7 @@ class Memories(Table):
     scope: ClassVar[str] = "namespace"
     category: ClassVar[str] = "category"
     link: ClassVar[str] = "superseded_by"
+    _find: Callable[[Any], Any]
 
     def records(self, rows: Sequence[Sequence[Any]], whole: bool = False) -> pl.DataFrame:
         """Return rows as records; where all of them are there, links are found among them."""
@@ -112,40 +111,31 @@ class Memories(Table):
     def projected(self, records: pl.DataFrame) -> pl.DataFrame:
         """Return what these records read as; a row that is there already keeps its category."""
         query, ids = f"SELECT id, category FROM {TABLE}", records["id"].unique().to_list()
-        rows = [(text_of(id_), text_of(named or "")) for id_, named in self.of_ids(query, ids)]
-        schema = {"id": pl.String, "_category": pl.String}
-        known = pl.DataFrame(rows, schema=schema, orient="row").unique("id")
-        return _projected(records.join(known, on="id", how="left"), self.columns)
+        rows = self.of_ids(query, ids)
+        known = {text_of(id_): text_of(named or "") for id_, named in rows}
+        native = pl.Series("_category", [known.get(id_) for id_ in records["id"]], pl.String)
+        self._find = lambda link: link
+        return super().projected(records.with_columns(native))
 
     def altered(self, before: Mapping[str, Any], after: Mapping[str, Any], now: datetime) -> Row:
         """Return the native columns that turn one record into another."""
-        new: Row = {}
-        if after["text"] != before["text"]:
-            new |= {"content": after["text"], "embedding": None, "updated_at": local(now)}
-            new["embedding_content_hash"] = content_hash(after["text"])
-        for name in ("importance", "scope", "key", "created_at", "updated_at"):
-            if after[name] != before[name] and after[name] is not None:
-                value = after[name]
-                new[HOLDS[name]] = local(value) if isinstance(value, datetime) else value
-        if after["superseded_by"] != before["superseded_by"]:
-            new["superseded_by"] = self._native_link(after["superseded_by"])
+        held = super().altered(before, after, now)
+        new = {name: value for name, value in held.items() if value is not None}
+        if self.link in held:
+            new[self.link] = self._native_link(after["superseded_by"])
+        if self.text in new:
+            hash_ = content_hash(after["text"])
+            made = {"embedding": None, "embedding_content_hash": hash_, "updated_at": local(now)}
+            new = made | new
         return {name: value for name, value in new.items() if name in self.columns}
 
     def inserted(self, record: Mapping[str, Any], now: datetime) -> Row:
         """Return the row of a record that the plan adds."""
         made = record["created_at"] or now
-        row = {
-            "id": record["id"],
-            "key": record["key"] if record["key"] is not None else categories.own_key(record["id"]),
-            "content": record["text"],
-            "category": categories.category_for(record["kind"], record["tier"]),
-            "created_at": local(made),
-            "updated_at": local(record["updated_at"] or made),
-            "namespace": record["scope"],
-            "importance": record["importance"],
-            "superseded_by": self._native_link(record["superseded_by"]),
-            "embedding_content_hash": content_hash(record["text"]),
-        }
+        times = {"created_at": made, "updated_at": record["updated_at"] or made}
+        row = self._row({**record, **times})
+        row |= {"superseded_by": self._native_link(record["superseded_by"])}
+        row |= {"embedding_content_hash": content_hash(record["text"])}
         return {name: value for name, value in row.items() if name in self.columns}
 
     def kind_of(self, category: Any) -> str:
@@ -176,6 +166,12 @@ class Memories(Table):
                 said = f"{self.where}: without trigger {name} its search index would fall behind"
                 raise Corrupt(said, _UNFINISHED if unfinished else "start clawseed once")
 
+    def _row(self, record: Mapping[str, Any]) -> Row:
+        row, known = super()._row(record), record.get("_category")
+        key = categories.own_key(record["id"]) if row["key"] is None else row["key"]
+        named = categories.category_for(record["kind"], record["tier"]) if known is None else known
+        return row | {"key": key, "category": named}
+
     def _link(self, native: Any) -> str | None:
         if native is None or (text := text_of(native)) in RETIRED:
             return None if native is None else text
@@ -198,28 +194,3 @@ class Memories(Table):
             return link
         own = link.startswith(UNMODELLED)
         return link.removeprefix(UNMODELLED) if own else self._key_of(link)
-
-
-def _projected(records: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
-    """What a read would give for these records; `_category` is that of rows already there."""
-
-    def each(column: str | pl.Expr, of: Callable[[Any], str | None]) -> pl.Expr:
-        told = pl.col(column) if isinstance(column, str) else column
-        return told.map_elements(of, return_dtype=pl.String, skip_nulls=False)
-
-    category = each(
-        pl.struct("kind", "tier"), lambda row: categories.category_for(row["kind"], row["tier"])
-    )
-    keyed = records.with_columns(
-        _category=pl.coalesce("_category", category),
-        key=pl.coalesce("key", each("id", categories.own_key)),
-    )
-    held = [name for name, column in HOLDS.items() if column in columns]
-    given = {name: pl.col(name) for name in (*held, "origin", "extra")} | {
-        "kind": each("_category", categories.kind_of), "tier": each("_category", categories.tier_of),
-        "role": each("_category", categories.role_of), "source": each("key", categories.source_of),
-        "subject": each("key", categories.subject_of),
-    }  # fmt: skip
-    blank = {name: pl.lit(DEFAULTS.get(name), dtype) for name, dtype in RECORDS.items()}
-    out = keyed.select(**{name: given.get(name, blank[name]) for name in RECORDS})
-    return conform(out.with_columns(pl.col("importance").clip(0, 1)))

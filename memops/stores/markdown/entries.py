@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 from memops.documents.forms import accounts, form_of, subject_of
 from memops.documents.lines import decoded, encoded
@@ -43,14 +43,16 @@ class Entry:
         return digest_of(self.raw)
 
 
-class Grammar(Dialect, Protocol):
+class Grammar(Dialect):
     """What the files of one kind of workspace are for, and what their units say."""
 
     def role(self, place: Place) -> str:
         """Return what a place is for (schema.ROLES)."""
+        raise NotImplementedError
 
     def split(self, text: str, place: Place, kind: str) -> tuple[str, str, str, dict[str, Any]]:
         """Return prefix, text, suffix and the record's columns that they and the place give."""
+        raise NotImplementedError
 
 
 def digest_of(raw: bytes) -> str:

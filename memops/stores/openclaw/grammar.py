@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import Any
 
 from memops.documents.leads import CLOCK, DATE
-from memops.documents.units import Place, Plain
+from memops.documents.units import Place
 from memops.schema import TOMBSTONE
 from memops.stores.markdown import fields
-from memops.stores.markdown.entries import WORDS, parted
+from memops.stores.markdown.entries import WORDS, Grammar, parted
 
 DATED = re.compile(r"^(?:\./)?memory/(?:.+/)?(\d{4}-\d{2}-\d{2})(?:-[^/]*)?\.md$")
 INSERTED = "memory/memops/"
@@ -44,7 +44,7 @@ _NOTED = re.compile(r"^\d{4}-?\d{2}-?\d{2}(?!\d)")
 INSTRUCTIONS = ("SOUL.md", "IDENTITY.md", "AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md")
 
 
-class OpenClawGrammar(Plain):
+class OpenClawGrammar(Grammar):
     """What the files of an OpenClaw workspace mean."""
 
     def comment(self, text: str) -> str:

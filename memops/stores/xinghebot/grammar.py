@@ -9,9 +9,9 @@ import re
 from datetime import datetime
 from typing import Any
 
-from memops.documents.units import Place, Plain
+from memops.documents.units import Place
 from memops.schema import KINDS, instant
-from memops.stores.markdown.entries import WORDS, parted
+from memops.stores.markdown.entries import WORDS, Grammar, parted
 from memops.stores.markdown.fields import (
     CORE_IMPORTANCE,
     at,
@@ -59,7 +59,7 @@ TEMPLATE = frozenset(
 _STAMP = re.compile(r"^\s*<!--\s*(?:memory_md_update|auto_daily_summary):")
 
 
-class XingheBotGrammar(Plain):
+class XingheBotGrammar(Grammar):
     """What the files of a XingheBot memory mean."""
 
     def comment(self, text: str) -> str:
