@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from memops.errors import Corrupt, StoreNotFound
-from memops.stores.clawseed.sessions import chats
+from memops.stores.clawseed import Clawseed
+from memops.stores.clawseed.sessions import turns
 
 TABLE = """CREATE TABLE messages (id INTEGER PRIMARY KEY, session_key TEXT, role TEXT,
   content TEXT, created_at TEXT)"""
@@ -31,21 +32,21 @@ def test_turns_are_read_whole_and_without_injected_memories(tmp_path):
         (2, "s1", "assistant", "Rain. [Memory context] is a heading", "yesterday"),
     ])  # fmt: skip
     old = path.read_bytes()
-    turns = chats(tmp_path)
-    shown = turns.select("id", "kind", "source", "text", "created_at", "origin").rows()
+    said, _ = turns(Clawseed(str(tmp_path)))
+    shown = said.select("id", "kind", "source", "text", "created_at", "origin").rows()
     assert shown == [
         ("sessions/1", "session", "user", "我想知道明天杭州的天气怎么样",
          datetime(2026, 5, 1, tzinfo=UTC), "gateway/sessions.db#1"),
         ("sessions/2", "session", "assistant", "Rain. [Memory context] is a heading", None,
          "gateway/sessions.db#2"),
     ]  # fmt: skip
-    assert json.loads(turns["extra"][0]) == {"session": "s1"} and path.read_bytes() == old
+    assert json.loads(said["extra"][0]) == {"session": "s1"} and path.read_bytes() == old
 
 
 def test_a_workspace_without_chats_says_when_there_would_be_some(tmp_path):
     with pytest.raises(StoreNotFound) as caught:
-        chats(tmp_path)
+        turns(Clawseed(str(tmp_path)))
     assert "session_persistence" in caught.value.hint and list(tmp_path.iterdir()) == []
     made(tmp_path, [], "CREATE TABLE messages (id, content)")
     with pytest.raises(Corrupt, match="no column 'created_at'"):
-        chats(tmp_path)
+        turns(Clawseed(str(tmp_path)))

@@ -11,7 +11,6 @@ import pytest
 from memops.cli import run
 from memops.errors import StoreNotFound
 from memops.settings import Settings
-from memops.stores.openclaw.sessions import sessions
 from memops.stores.transcripts import turns
 
 
@@ -70,7 +69,7 @@ def workspace(tmp_path):
 
 
 def test_what_was_said_is_read_from_files_archives_and_databases_once(workspace):
-    records, odd = sessions(workspace)
+    records, odd = turns(f"openclaw:{workspace}", Settings(workspace))
     assert {r["id"]: (r["source"], r["text"]) for r in records.to_dicts()} == {
         "s1/a": ("user", "Ines runs the print workshop"),
         "s1/b": ("assistant", "Noted."),
@@ -86,7 +85,7 @@ def test_what_was_said_is_read_from_files_archives_and_databases_once(workspace)
 
 def test_reading_changes_no_byte(workspace):
     before = {p: p.read_bytes() for p in workspace.parent.rglob("*") if p.is_file()}
-    sessions(workspace)
+    turns(f"openclaw:{workspace}", Settings(workspace))
     assert {p: p.read_bytes() for p in before} == before
 
 

@@ -5,7 +5,6 @@ written: it is a source to extract from, not a store of memories.
 """
 
 import re
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -24,27 +23,18 @@ _HINT = "clawseed writes it when gateway.session_persistence is true"
 
 
 def turns(store: Clawseed) -> tuple[pl.DataFrame, list[str]]:
-    """Return the turns beside a store; none is unreadable."""
-    return chats(store.path.parent.parent), []
-
-
-def chats(workspace: Path) -> pl.DataFrame:
-    """Return the turns of a workspace's chats, one record of kind `session` each."""
-    path = found(workspace / FILE, _HINT)
+    """Return the turns of a workspace's chats, one record of kind `session` each; none is unreadable."""
+    path = found(store.place().parents[1] / FILE, _HINT)
     with reader(path) as connection, transaction(connection):
         there = columns_in(connection, "messages")
         if missing := {"id", "session_key", "role", "content", "created_at"} - {*there}:
             raise Corrupt(f"{path}: table 'messages' has no column {min(missing)!r}", _HINT)
         query = "SELECT id, session_key, role, content, created_at FROM messages ORDER BY id"
         rows = connection.execute(query).fetchall()
-    return from_rows([_turn(*(text_of(value or "") for value in row)) for row in rows], str(path))
-
-
-def spoken(content: str) -> str:
-    """Return a message without the memories that clawseed put before it."""
-    return _INJECTED.sub("", content, count=1) if _INJECTED.match(content) else content
+    turns_ = [_turn(*(text_of(value or "") for value in row)) for row in rows]
+    return from_rows(turns_, str(path)), []
 
 
 def _turn(id_: str, session: str, role: str, content: str, created_at: str) -> dict[str, Any]:
-    at = instant(created_at)
-    return turn(f"sessions/{id_}", session, role, spoken(content), at, f"{FILE}#{id_}")
+    said = _INJECTED.sub("", content, count=1) if _INJECTED.match(content) else content
+    return turn(f"sessions/{id_}", session, role, said, instant(created_at), f"{FILE}#{id_}")

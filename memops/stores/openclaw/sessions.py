@@ -28,13 +28,8 @@ _Line = tuple[str, str, bytes]
 
 
 def turns(store: OpenClaw) -> tuple[pl.DataFrame, list[str]]:
-    """Return the turns beside a store, and where an event could not be read."""
-    return sessions(store.path)
-
-
-def sessions(workspace: Path) -> tuple[pl.DataFrame, list[str]]:
     """Return the turns of a workspace's sessions, and where an event could not be read."""
-    base = home(workspace) / "agents"
+    base = home(store.path) / "agents"
     if not base.is_dir():
         raise StoreNotFound(f"{base}: no such folder", "OpenClaw keeps its sessions there")
     rows: dict[str, dict[str, Any]] = {}

@@ -16,17 +16,15 @@ _CHANNELS = ("heartbeat", "cron", "system")
 
 
 def turns(store: Any) -> tuple[pl.DataFrame, list[str]]:
-    """Return the turns beside a gateway's file, and where a line is no turn; an API keeps none."""
+    """Return the turns under `transcripts/` of rsclaw's base folder, and where a line is no turn.
+
+    An API keeps none.
+    """
     if not isinstance(path := getattr(store, "path", None), Path):
         hint = "give the file's address, rsclaw:PATH/memory.redb"
         raise MemopsError(f"{store.address}: no transcripts are kept beside it", hint)
-    folder = path.resolve().parent
-    return transcripts(folder.parents[2] if inside(folder) else folder)
-
-
-def transcripts(base: Path) -> tuple[pl.DataFrame, list[str]]:
-    """Return the turns under `transcripts/` of rsclaw's base folder, and where a line is no turn."""
-    folder = base / "transcripts"
+    beside = path.resolve().parent
+    folder = (beside.parents[2] if inside(beside) else beside) / "transcripts"
     if not folder.is_dir():
         raise StoreNotFound(f"{folder}: no such folder", "give rsclaw's base folder")
     rows, odd = [], []
