@@ -9,11 +9,12 @@ import pytest
 
 from memops.context import Context, Models
 from memops.extract import fitted
-from memops.extract.fitted import WIDTH, Features, beside, features, joined, loaded, scores, stored
+from memops.extract.fitted import WIDTH, Features, beside, features, joined, loaded, scores
 from memops.extract.verdicts import judged_notes
 from memops.extract.weighing import FLAGS, kinds, sequence
 from memops.language.lexicon import lexicon, resource
 from memops.schema import from_rows
+from tests.bench.fit_notes import stored
 from tests.bench.notes import NOTES, NOW, figures, labelled, read
 
 

@@ -10,16 +10,6 @@ from memops.extract.grammar import expanded, says
 from memops.extract.modality import SURE
 from memops.language.lexicon import lexicon
 
-FOUND = pl.Schema(
-    {
-        "unit": pl.UInt32(),
-        "key": pl.String(),
-        "form": pl.String(),
-        "value": pl.String(),
-        "shown": pl.String(),
-        "norm": pl.String(),
-    }
-)
 _ANYBODYS = ("date", "phone")  # forms of value that people, firms and pets have, too
 _QUOTES = '["「」『』]'  # of folded text
 _UNMEASURED = '(?:^|[^0-9])"|[「」『』]'  # the same, but for inches
@@ -56,8 +46,7 @@ def entities(clauses: pl.DataFrame) -> pl.DataFrame:
         ~pl.col("passed"),
         ~_framed(),
     )
-    hits = [_hits(table, slot) for slot in _slots()]
-    found = pl.concat(hits) if hits else FOUND.to_frame()
+    found = pl.concat([_hits(table, slot) for slot in _slots()])
     return _checked(found.unique(["unit", "key"], keep="first", maintain_order=True))
 
 
@@ -101,11 +90,8 @@ def _hits(table: pl.DataFrame, slot: dict[str, Any]) -> pl.DataFrame:
         table = table.filter(pl.col("text").str.contains(_DIGITS), ~other, mine)
     patterns = [f"(?i){_expanded(p)}" for lang in ("zh", "en") for p in slot.get(lang, [])]
     value = pl.coalesce(pl.col("text").str.extract_groups(p).struct.field("v") for p in patterns)
-    return (
-        table.select("unit", key=pl.lit(slot["key"]), form=pl.lit(slot["form"]), value=value)
-        .drop_nulls("value")
-        .with_columns(shown=pl.lit(None, pl.String), norm=pl.lit(None, pl.String))
-    )
+    told = table.select("unit", key=pl.lit(slot["key"]), form=pl.lit(slot["form"]), value=value)
+    return told.drop_nulls("value")
 
 
 def _expanded(source: str) -> str:
@@ -122,13 +108,7 @@ def _checked(found: pl.DataFrame) -> pl.DataFrame:
     """
     kinds = found.select("form", "value").unique(maintain_order=True)
     forms = [normal(form, value) or (None, None) for form, value in kinds.iter_rows()]
-    known = kinds.with_columns(
-        shown=pl.Series([shown for shown, _ in forms], dtype=pl.String),
-        norm=pl.Series([norm for _, norm in forms], dtype=pl.String),
-    )
-    return (
-        found.drop("shown", "norm")
-        .join(known, on=["form", "value"], how="left", maintain_order="left")
-        .filter(pl.col("norm").is_not_null() | (pl.col("key") == "id_card"))
-        .select(FOUND.names())
-    )
+    schema = {"shown": pl.String, "norm": pl.String}
+    known = kinds.hstack(pl.DataFrame(forms, schema, orient="row"))
+    told = found.join(known, on=["form", "value"], how="left", maintain_order="left")
+    return told.filter(pl.col("norm").is_not_null() | (pl.col("key") == "id_card"))

@@ -38,7 +38,6 @@ LETTERS, WORDS = 15, 16  # bits of the places of hashed letters and words
 LONGEST_GRAM, LONGEST_PHRASE = 3, 2
 _POWERS = np.cumprod(np.full(64, 0x100000001B3, np.uint64))  # of a place within a word
 _CONCEPTS = 1 << 13  # places of hashed concepts
-_LEAST = 2  # of the levels of a weight on each side of nought, what is kept
 _READ = 2000  # characters of a text that tell what it is
 _AT_ONCE, _CACHED = 20_000, 4000  # texts; those whose letters a processor's cache holds
 _WORD, _PLACE, _FORM = 2.2, 1.5, 0.2  # weights beside letters of unit length
@@ -176,19 +175,6 @@ def weighed(model: Model, shown: Any) -> pl.DataFrame:
     # Rounded, so that no machine's last bit moves a text over a threshold.
     shares = (told / told.sum(axis=1, keepdims=True)).astype(np.float64)
     return pl.DataFrame(np.round(shares, 4), schema=list(classes))
-
-
-def stored(classes: list[str], weights: Numbers, bias: Numbers, levels: int = 95) -> dict[str, Any]:
-    """Return a model (a column a class) as data: weights in few levels, the least as nought."""
-    scale = np.abs(weights).max(axis=0) / levels
-    small = np.round(weights / scale).astype(np.int8)
-    small[np.abs(small) < _LEAST] = 0
-    return {
-        "classes": classes,
-        "scale": [round(float(s), 8) for s in scale],
-        "bias": [round(float(b), 5) for b in bias],
-        "weights": base64.b85encode(zlib.compress(small.tobytes(), 9)).decode(),
-    }
 
 
 @cache

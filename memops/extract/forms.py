@@ -115,15 +115,8 @@ def plain(value: str) -> tuple[str, str] | None:
 
 
 FORMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
-    "id_card": id_card,
-    "phone": phone,
-    "email": email,
-    "date": date,
-    "number": number,
-    "name": name,
-    "full_name": full_name,
-    "address": address,
-    "plain": plain,
+    form.__name__: form
+    for form in (id_card, phone, email, date, number, name, full_name, address, plain)
 }
 
 

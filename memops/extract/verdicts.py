@@ -101,11 +101,7 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         ).list.drop_nulls(),
         extra=pl.lit("{}"),
     )
-    blank = {
-        name: pl.lit(None, dtype).alias(name)
-        for name, dtype in RECORDS.items()
-        if name not in made.columns
-    }
+    blank = {n: pl.lit(None, dtype) for n, dtype in RECORDS.items() if n not in made.columns}
     return made.with_columns(**blank).select(*RECORDS.names(), "derived_from").sort("id")
 
 
@@ -137,25 +133,10 @@ def _judge(rows: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame
     keyed = rows.with_row_index("row")
     if ctx.told is not None:
         found = _with_model(ctx.told, keyed, found)
-    kept = parts.filter("kept").select("row").unique().with_columns(kept=pl.lit(True))
-    told = (
-        found.join(
-            keyed.select(
-                "row",
-                "scope",
-                "created_at",
-                "updated_at",
-                "accessed_at",
-                note="id",
-                uses="access_count",
-            ),
-            on="row",
-            how="left",
-            maintain_order="left",
-        )
-        .join(kept, on="row", how="left", maintain_order="left")
-        .with_columns(pl.col("kept").fill_null(False))
-    )
+    times = ("created_at", "updated_at", "accessed_at")
+    notes = keyed.select("row", "scope", *times, note="id", uses="access_count")
+    kept = pl.col("row").is_in(parts.filter("kept")["row"].unique().implode())
+    told = found.join(notes, on="row", how="left", maintain_order="left").with_columns(kept=kept)
     return _verdict(keyed, told, verdicts, ctx.policy.extract), told
 
 
@@ -214,23 +195,18 @@ def _verdict(
     table = rows.join(verdicts, on="row", how="left", maintain_order="left").join(
         kinds, on="row", how="left", maintain_order="left"
     )
+    telling = pl.when(pl.col("kinds").is_not_null())
     return table.with_columns(
         surely=pl.col("noise").str.contains(SURE).fill_null(False)
         | secret
         | (pl.col("tombstone") >= policy.surely),
-        verdict=pl.when(pl.col("kinds").is_not_null())
-        .then(pl.lit("extract"))
-        .when(junk)
-        .then(pl.lit("tombstone"))
+        verdict=telling.then(pl.lit("extract"))
+        .when(junk).then(pl.lit("tombstone"))
         .otherwise(pl.lit("demote")),
-        args=pl.when(pl.col("kinds").is_not_null()).then(arguments(kinds=pl.col("kinds"))),
-        code=pl.when(pl.col("kinds").is_not_null())
-        .then(pl.lit("note.told"))
-        .when(noise)
-        .then("noise")
-        .when(secret)
-        .then(pl.lit("note.secret"))
-        .when(junk)
-        .then(pl.coalesce(bar, pl.lit("note.small_talk")))
+        args=telling.then(arguments(kinds=pl.col("kinds"))),
+        code=telling.then(pl.lit("note.told"))
+        .when(noise).then("noise")
+        .when(secret).then(pl.lit("note.secret"))
+        .when(junk).then(pl.coalesce(bar, pl.lit("note.small_talk")))
         .otherwise(pl.lit("note.unclear")),
-    )
+    )  # fmt: skip

@@ -37,8 +37,8 @@ def stacked(
     Logarithms of the note's verdict, of the best and the least junk of its sentences (`said`, of
     `of_sentences`), and of its kinds; how long it is, and its cues.
     """
-    marked = _marked(texts, parts, noise)
-    whole = known.weighed("verdict", _shown(marked, known))
+    marked = marked_notes(texts, parts, noise)
+    whole = known.weighed("verdict", as_shown(marked, known))
     rows = whole.with_row_index("row")
     best = said.group_by("row").agg(best=pl.col("extract").max(), least=pl.col("tombstone").min())
     alone = rows.join(best, on="row", how="left", maintain_order="left").select(
@@ -57,12 +57,8 @@ def of_sentences(texts: pl.Series, parts: pl.DataFrame, known: Features) -> pl.D
     return table.hstack(known.weighed("verdict", shown))
 
 
-def shown_notes(texts: pl.Series, parts: pl.DataFrame, noise: pl.Series, known: Features) -> Any:
-    """Return the features of notes by which their verdict is weighed."""
-    return _shown(_marked(texts, parts, noise), known)
-
-
-def _marked(texts: pl.Series, parts: pl.DataFrame, noise: pl.Series) -> pl.DataFrame:
+def marked_notes(texts: pl.Series, parts: pl.DataFrame, noise: pl.Series) -> pl.DataFrame:
+    """Return notes (`said`) with the cues of their clauses, and whether each is noise."""
     rows = pl.DataFrame({"said": texts}).with_row_index("row")
     found = rows.join(_marks(parts, "row"), on="row", how="left", maintain_order="left")
     return found.with_columns(noise=noise.is_not_null())
@@ -74,7 +70,7 @@ def shown_sentences(
     """Return the sentences of notes (`passages`) and the features by which theirs is weighed."""
     table = passages(texts, parts, "sentence")
     marks = _marks(parts, "row", "sentence").drop("row", "sentence")
-    return table, _shown(table.hstack(marks).with_columns(noise=pl.lit(False)), known)
+    return table, as_shown(table.hstack(marks).with_columns(noise=pl.lit(False)), known)
 
 
 def _marks(parts: pl.DataFrame, *by: str) -> pl.DataFrame:
@@ -82,7 +78,8 @@ def _marks(parts: pl.DataFrame, *by: str) -> pl.DataFrame:
     return parts.group_by(*by, maintain_order=True).agg(pl.col(c).any() for c in CUES)
 
 
-def _shown(found: pl.DataFrame, known: Features) -> Any:
+def as_shown(found: pl.DataFrame, known: Features) -> Any:
+    """Return the features by which the verdict of marked texts is weighed."""
     from scipy import sparse
 
     cues = found.select(pl.col(name).fill_null(False) for name in FLAGS).to_numpy()

@@ -10,7 +10,9 @@ The model of notes, which weighs what the others say, learns from what they say 
 that they have not seen; in the figures, it has seen none of the notes left out.
 """
 
+import base64
 import sys
+import zlib
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -22,9 +24,16 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from memops.extract import fitted, reading
-from memops.extract.fitted import Features, Model
+from memops.extract.fitted import Features, Model, Numbers
 from memops.extract.reading import prepared
-from memops.extract.weighing import of_sentences, passages, shown_notes, shown_sentences, stacked
+from memops.extract.weighing import (
+    as_shown,
+    marked_notes,
+    of_sentences,
+    passages,
+    shown_sentences,
+    stacked,
+)
 from memops.policy import Extract, Policy
 from tests.bench.notes import Made, Row, flat, labelled, one, read, records, show
 from tests.wordings import SETS, wordings
@@ -33,6 +42,7 @@ TABLE = Path(__file__).parents[2] / "data" / "lexicons" / "extract_fitted.toml"
 STRENGTH = {"verdict": 4.0, "kind": 2.0, "note": 1.0}
 LEVELS = {"verdict": 95, "kind": 47, "note": 95}
 FOLDS = 5
+LEAST = 2  # of the levels of a weight on each side of nought, what is kept
 WEIGHT = {
     "note": 1.0,
     "sentence": 0.2,
@@ -146,7 +156,7 @@ def shown_stacked(texts: list[str]) -> Any:
 def heard(texts: list[str]) -> tuple[pl.Series, pl.DataFrame, Any]:
     """Return texts as they are read, their clauses, and the features of their verdicts."""
     plain, noise, parts, _ = prepared(pl.DataFrame({"text": texts}), Policy())
-    return plain, parts, shown_notes(plain, parts, noise, Features())
+    return plain, parts, as_shown(marked_notes(plain, parts, noise), Features())
 
 
 def shown(texts: list[str]) -> Any:
@@ -166,7 +176,20 @@ def fit(name: str, given: list[Case]) -> dict[str, Any]:
     model.fit(x, [case[1] for case in given], [case[2] for case in given])
     weights = model.coef_.T.astype(np.float32)
     classes = [str(c) for c in model.classes_]
-    return fitted.stored(classes, weights, model.intercept_, LEVELS[name])
+    return stored(classes, weights, model.intercept_, LEVELS[name])
+
+
+def stored(classes: list[str], weights: Numbers, bias: Numbers, levels: int = 95) -> dict[str, Any]:
+    """Return a model (a column a class) as data: weights in few levels, the least as nought."""
+    scale = np.abs(weights).max(axis=0) / levels
+    small = np.round(weights / scale).astype(np.int8)
+    small[np.abs(small) < LEAST] = 0
+    return {
+        "classes": classes,
+        "scale": [round(float(s), 8) for s in scale],
+        "bias": [round(float(b), 5) for b in bias],
+        "weights": base64.b85encode(zlib.compress(small.tobytes(), 9)).decode(),
+    }
 
 
 def left_out(notes: list[Row], folds: list[set[str]], fits: list[Models]) -> list[Made]:

@@ -22,7 +22,16 @@ from memops.extract import fitted
 from memops.extract.fitted import Beside, Features, Numbers
 from memops.models.transformers import Model
 from tests.bench import fit_notes
-from tests.bench.fit_notes import Case, cases, left_out, parted, stacked_cases, without, written
+from tests.bench.fit_notes import (
+    Case,
+    cases,
+    left_out,
+    parted,
+    stacked_cases,
+    stored,
+    without,
+    written,
+)
 from tests.bench.notes import labelled, show
 
 TABLE = Path(__file__).parents[2] / "data" / "lexicons" / "extract_encoders.toml"
@@ -48,9 +57,7 @@ def fit(name: str, given: list[Case], size: int) -> dict[str, Any]:
     weigh = [case[2] for case in given]
     model = LogisticRegression(C=STRENGTH[name], max_iter=2000, tol=1e-4)
     model.fit(x, [case[1] for case in given], weigh)
-    told = fitted.stored(
-        [str(c) for c in model.classes_], SHARE * model.coef_.T, SHARE * model.intercept_
-    )
+    told = stored([str(c) for c in model.classes_], SHARE * model.coef_.T, SHARE * model.intercept_)
     # Vectors of one encoder have much in common: what rounding adds to that is taken off again.
     off = np.average(x, 0, weigh) @ (fitted.loaded(told)[1] - SHARE * model.coef_.T)
     return told | {"bias": [round(float(b), 5) for b in SHARE * model.intercept_ - off]}

@@ -28,14 +28,14 @@ class Hygiene:
 
 def last_pruned(store: Clawseed) -> datetime | None:
     """Return when clawseed itself pruned last; None when nobody knows."""
-    path = _file(store)
+    path = hygiene_file(store)
     said = path and read_hygiene(path)
     return said.last_run_at if said else None
 
 
 def note_pruned(store: Clawseed, now: datetime) -> None:
     """Write down that rows were pruned, so that clawseed leaves them alone for a while."""
-    if path := _file(store):
+    if path := hygiene_file(store):
         said = read_hygiene(path) or Hygiene(None)
         write_hygiene(path, Hygiene(now, said.conversation, said.daily))
 
@@ -72,10 +72,3 @@ def write_hygiene(path: Path, hygiene: Hygiene) -> None:
     except OSError as error:
         raise failure(path.parent, error) from error
     replace_whole(path, json.dumps(said, indent=2).encode())
-
-
-def _file(store: Clawseed) -> Path | None:
-    try:
-        return hygiene_file(store)
-    except MemopsError:
-        return None
