@@ -10,6 +10,7 @@ from hypothesis import settings
 from memops import failpoints
 from memops.cli import run
 from tests import shapes
+from tests.counts import full
 
 # The same examples in every run of a change's own tests, so that red means the change; the slow
 # command asks for new ones, and more, with --hypothesis-profile=default.
@@ -24,9 +25,10 @@ LONG = [line for line in _LONG.read_text().splitlines() if line and line[0] != "
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Give the slow suite what `long.txt` names, whole tests or one of their cases."""
+    """Give the slow suite what `long.txt` names, whole tests or one of their cases, and every law."""
     for item in items:
-        if item.nodeid in LONG or item.nodeid.split("[")[0] in LONG:
+        law = full() and getattr(item.obj, "is_hypothesis_test", False)
+        if law or item.nodeid in LONG or item.nodeid.split("[")[0] in LONG:
             item.add_marker(pytest.mark.slow)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.context import Context
@@ -23,6 +23,7 @@ from memops.rules.repair_links import repair_links
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.schema import LIVE, from_rows
 from memops.statements.reading import LIMIT
+from tests.counts import few
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PAIRS = Path(__file__).parent.parent / "evals/pairs"
@@ -244,7 +245,7 @@ def records(rows):
     )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=40)
+@few(10)
 @given(st.lists(ROW, max_size=9))
 def test_what_steps_back_stands_behind_a_live_record_of_its_scope(rows):
     before = records(rows)
@@ -261,7 +262,7 @@ def test_what_steps_back_stands_behind_a_live_record_of_its_scope(rows):
     assert propose(after, Context(now=NOW), RULES)[0].is_empty()
 
 
-@settings(deadline=None, max_examples=20)
+@few(6)
 @given(st.lists(ROW, min_size=2, max_size=8), st.randoms(use_true_random=False))
 def test_the_order_of_records_changes_nothing(rows, random):
     before = records(rows)

@@ -11,6 +11,7 @@ from memops.hygiene.decay import CLOCKS, MODELS, age_days, half_life, relevance
 from memops.policy.hygiene import Decay
 from memops.schema import RECORDS, TIERS, from_rows
 from tests.compat import rsclaw_rules
+from tests.counts import few
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -130,7 +131,7 @@ def check_any_time(times, tier, importance, uses, model, floored):
     assert all(b >= a - 1e-12 for a, b in pairwise(known))
 
 
-@settings(deadline=None, max_examples=500)
+@few(100)
 @given(*ANY_TIME)
 def test_relevance_is_finite_in_range_and_monotone_for_any_time(
     times, tier, importance, uses, model, floored
@@ -139,7 +140,7 @@ def test_relevance_is_finite_in_range_and_monotone_for_any_time(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=10_000)
+@few(2_000)
 @given(*ANY_TIME)
 def test_ten_thousand_times_keep_relevance_finite_in_range_and_monotone(
     times, tier, importance, uses, model, floored

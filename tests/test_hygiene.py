@@ -24,6 +24,7 @@ from memops.rules import HYGIENE, propose
 from memops.rules.consolidate_daily import consolidate_daily
 from memops.rules.move_overflow import move_overflow
 from memops.schema import KINDS, LIVE, TIERS, TOMBSTONE, from_rows
+from tests.counts import few
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 TEXTS = [
@@ -157,7 +158,7 @@ def test_what_a_deletion_takes_the_ground_from_is_looked_at_again_in_the_same_ni
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=250)
+@few(60)
 @given(seeds, policies)
 def test_ten_thousand_stores_lose_nothing_guarded(seed, policy):
     check_a_night(drawn(seed, stores=40), policy)
@@ -178,7 +179,7 @@ def test_a_record_changes_its_tier_at_most_once_in_a_week_without_new_use(seed, 
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=100)
+@few(40)
 @given(seeds, policies)
 def test_ten_thousand_stores_change_a_tier_at_most_once_in_a_week(seed, policy):
     check_a_week(drawn(seed, stores=100), policy)

@@ -4,7 +4,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.judge.candidates.near import alike, alike_by_hashes, alike_to, sets
@@ -16,11 +16,12 @@ from memops.ordered import place_in
 from memops.policy import Candidates
 from memops.statements.taken import flat
 from tests.bench.corpus import texts
+from tests.counts import few
 
 TEXTS = st.lists(st.text("ab c's1京都大学 .!\nÄＡé", max_size=12), max_size=6)
 
 
-@settings(deadline=None, max_examples=80)
+@few(30)
 @given(TEXTS, st.booleans())
 def test_codes_are_the_tokens_of_the_token_table(written, unigrams):
     said = pl.Series("text", written, dtype=pl.String)
@@ -60,7 +61,7 @@ WHOLE = (1 << 64) - 1
 NUMBERS = st.integers(0, 40) | st.integers(0, WHOLE) | st.integers(WHOLE - 9, WHOLE)
 
 
-@settings(deadline=None, max_examples=100)
+@few(30)
 @given(st.sets(NUMBERS, max_size=40), st.lists(NUMBERS, max_size=20))
 def test_a_code_is_found_where_a_search_finds_it_however_codes_are_spread(listed, asked):
     held = np.array(sorted(listed), np.uint64)
@@ -84,7 +85,7 @@ def found_by(search, members, least):
     return dict(zip(zip(a.tolist(), b.tolist(), strict=True), share.tolist(), strict=True))
 
 
-@settings(deadline=None, max_examples=150)
+@few(50)
 @given(
     st.lists(st.sets(st.integers(1, 14), max_size=9), max_size=14),
     st.sampled_from([0.3, 0.5, 0.7, 0.9, 1.0]),
@@ -93,7 +94,7 @@ def test_the_prefix_filter_finds_exactly_what_comparing_all_with_all_finds(membe
     assert found_by(alike, members, least) == pytest.approx(exhaustive(members, least))
 
 
-@settings(deadline=None, max_examples=150)
+@few(50)
 @given(
     st.lists(st.tuples(st.booleans(), st.sets(st.integers(1, 14), max_size=9)), max_size=14),
     st.sampled_from([0.3, 0.5, 0.7, 1.0]),

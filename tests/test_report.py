@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.language.lexicon import lexicon, resource
@@ -19,6 +19,7 @@ from memops.reports.page import render, render_history
 from memops.reports.sections import SECTIONS
 from memops.reports.words import clipped, differences
 from memops.schema import from_rows
+from tests.counts import few
 from tests.nights import counted, edited, iv, many, night
 from tests.pages import Page, unsaid
 
@@ -119,7 +120,7 @@ def test_words_that_differ_are_marked_on_both_sides():
 words = st.text(alphabet="ab 中文,.\n", max_size=40)
 
 
-@settings(deadline=None, max_examples=200)
+@few(50)
 @given(words, words)
 def test_marked_parts_are_the_texts_and_agree_outside_the_marks(before, after):
     left, right = differences(before, after)

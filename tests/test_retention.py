@@ -5,7 +5,7 @@ import shutil
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops import snapshot
@@ -16,6 +16,7 @@ from memops.state.retention import Aged, kept
 from memops.state.snapshot_chain import verify_chain
 from memops.stores import open_store
 from memops.stores.formats import json_line
+from tests.counts import few
 
 NOW = datetime(2026, 6, 15, 3, tzinfo=UTC)
 POLICY = Policy(keep=Keep(last=1, within_days=1.0, daily=3, weekly=2, monthly=3))
@@ -117,7 +118,7 @@ def test_a_snapshot_dated_in_the_future_is_passed_over(store):
     assert future.path.is_dir()
 
 
-@settings(max_examples=200, deadline=None)
+@few(60)
 @given(st.lists(st.tuples(st.integers(-400, 9000), st.booleans()), unique=True, max_size=40))
 def test_of_any_snapshots_the_newest_stays_and_pruning_again_changes_nothing(given_):
     aged = [_aged(f"{h}{s}", NOW - timedelta(hours=h), s) for h, s in given_]

@@ -8,12 +8,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.language.packs import codes, pack
 from memops.values import read, read_all
 from tests.bench.says import judged
+from tests.counts import few
 from tests.writing import WRITERS, drawn
 
 TABLES = sorted((Path(__file__).parent / "values").glob("*.txt"))
@@ -97,7 +98,7 @@ PIECES = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=400)
+@few(100)
 @given(st.lists(PIECES, max_size=12).map(" ".join))
 def test_any_text_is_read_and_what_is_read_prints_and_reads_back(text):
     found = read(text)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.documents.blocks import blocks
@@ -10,10 +10,11 @@ from memops.documents.editing import cuts, without
 from memops.documents.lines import bare, blank, decoded, encoded, lines_of
 from memops.documents.parts import unbalanced
 from memops.documents.reading import parse
+from tests.counts import few
 
 from .made import documents
 
-LAWS = settings(deadline=None, max_examples=200)
+LAWS = few(60)
 
 
 @LAWS

@@ -7,7 +7,7 @@ import sys
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from memops.errors import Locked
@@ -15,6 +15,7 @@ from memops.plan import delete, diff, edit, outcome, put, squash
 from memops.schema import KINDS, QUARANTINE, RECORDS, TIERS, TOMBSTONE, from_rows
 from memops.stores.clawseed import Clawseed
 from memops.stores.clawseed.view import exported, parsed
+from tests.counts import few
 from tests.stores.clawseed_db import build, cell, digest, dump, execute, in_step, vector
 from tests.stores.clawseed_sample import (
     NOW,
@@ -147,10 +148,7 @@ def plans(draw):
     return rows, changes, new
 
 
-@settings(
-    deadline=None, max_examples=60,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)  # fmt: skip
+@few(20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(plans())
 def test_a_store_is_the_outcome_of_its_plan_and_revert_the_store_before(tmp_path_factory, drawn):
     rows, changes, new = drawn

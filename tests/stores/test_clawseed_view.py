@@ -2,11 +2,12 @@
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.stores import open_store
 from memops.stores.clawseed.view import entries, parsed, view, without_text
+from tests.counts import few
 from tests.strategies import NOW
 
 from .clawseed_db import build, execute
@@ -48,7 +49,7 @@ def test_every_entry_comes_back_exactly_and_clawseed_reads_as_many(tmp_path):
     assert read["k2"] == "a\n\\---\nb" and read["k4"].split("\n")[1] == "\\### `not a heading`"
 
 
-@settings(max_examples=200, deadline=None)
+@few(50)
 @given(st.lists(st.text(max_size=40) | st.sampled_from(ODD), min_size=1, max_size=5))
 def test_whatever_a_text_says_it_comes_back(texts):
     import polars as pl

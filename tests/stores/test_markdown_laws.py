@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.documents.lines import decoded, encoded, lines_of
@@ -14,6 +14,7 @@ from memops.stores.markdown.records import identified, projected, table
 from memops.stores.markdown.undo import reverted
 from memops.stores.openclaw import OpenClaw
 from memops.stores.xinghebot import XingheBot
+from tests.counts import few
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 markdown = st.lists(
@@ -32,7 +33,7 @@ paths = st.sampled_from(["MEMORY.md", "USER.md", "memory/2026-11-02.md", "memory
 kinds = st.sampled_from([OpenClaw, XingheBot])
 
 
-@settings(deadline=None, max_examples=120)
+@few(40)
 @given(data, paths, kinds)
 def test_entries_are_exact_ranges_of_bytes_and_nothing_changes_nothing(raw, path, kind):
     state = FileState.read(path, raw, kind.grammar)
@@ -47,14 +48,14 @@ def test_entries_are_exact_ranges_of_bytes_and_nothing_changes_nothing(raw, path
     assert edited(state, [], {}, kind.grammar, kind("x").planned).data == raw
 
 
-@settings(deadline=None, max_examples=120)
+@few(40)
 @given(data, paths, kinds)
 def test_reading_again_from_the_records_alone_gives_the_same_records(raw, path, kind):
     records = table(identified(entries(raw, path, kind.grammar)))
     assert projected(records, kind.grammar, kind("x").planned).to_dicts() == records.to_dicts()
 
 
-@settings(deadline=None, max_examples=150)
+@few(50)
 @given(data, paths, kinds, st.data())
 def test_what_leaves_comes_back_to_the_byte(raw, path, kind, draw):
     state = FileState.read(path, raw, kind.grammar)
@@ -94,7 +95,7 @@ sections = st.lists(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=150)
+@few(50)
 @given(sections, st.data())
 def test_what_stood_twice_comes_back_where_it_was_though_the_file_has_grown(parts, draw):
     text = "# Ward\n\nSince May.\n" + "".join(

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.errors import Locked, MemopsError
@@ -16,6 +16,7 @@ from memops.stores.markdown.forget import without
 from memops.stores.markdown.records import identified
 from memops.stores.openclaw import OpenClaw
 from memops.stores.xinghebot import XingheBot
+from tests.counts import few
 
 from .restoring import put_back
 from .test_markdown import FILES, store
@@ -83,7 +84,7 @@ def test_what_is_forgotten_is_cut_out_and_its_neighbours_keep_their_bytes():
     assert b"promotion" not in cut("two") and b"two" not in cut("two")
 
 
-@settings(max_examples=150, deadline=None)
+@few(50)
 @given(data=st.data())
 def test_forgetting_leaves_every_other_entry_as_it_was(data):
     lines = st.sampled_from(

@@ -30,7 +30,7 @@ from .restoring import put_back
 
 SHARED = 100
 """Examples that share one store."""
-MANY = [pytest.param(2_000, id="2000"), pytest.param(50_000, id="50000", marks=pytest.mark.slow)]
+MANY = [pytest.param(200, id="200"), pytest.param(50_000, id="50000", marks=pytest.mark.slow)]
 EVER = datetime(2026, 1, 1, tzinfo=UTC)
 
 TEXTS = [

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from memops.plan import delete, edit, outcome, put, squash
 from memops.schema import QUARANTINE, TOMBSTONE, from_rows
@@ -20,6 +20,7 @@ from memops.stores.rsclaw.docs import (
 )
 from memops.stores.rsclaw.redb import Table
 from memops.stores.rsclaw.redb_build import build
+from tests.counts import few
 from tests.stores.rsclaw_file import (
     BROKEN,
     BYTES,
@@ -294,7 +295,7 @@ def test_restore_gives_the_very_bytes_and_makes_a_missing_store(store, tmp_path)
     assert other.path.read_bytes() == whole
 
 
-@settings(deadline=None, max_examples=60)
+@few(20)
 @given(records(min_size=1), plans())
 def test_reading_after_writing_gives_the_projected_outcome(tmp_path_factory, made, plan):
     path = tmp_path_factory.mktemp("store") / "memory.redb"

@@ -7,7 +7,7 @@ from unittest import mock
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.errors import Corrupt, Locked, StoreNotFound
@@ -15,6 +15,7 @@ from memops.plan import delete, edit, nothing, outcome, put, squash
 from memops.schema import FORMS, KINDS, RECORDS, ROLES, SENSITIVITIES, TIERS, conform, from_rows
 from memops.stores import Work, base, formats, open_store, tables
 from memops.stores.formats import json_line, packed, parsed, unpacked
+from tests.counts import few
 
 from .restoring import put_back
 
@@ -65,7 +66,7 @@ def test_a_night_takes_its_whole_file_apart_once_and_then_only_lines_that_are_ne
 LINES = st.lists(st.integers(0, 9), unique=True, max_size=8)
 
 
-@settings(deadline=None, max_examples=60)
+@few(20)
 @given(LINES, LINES, st.sampled_from(["", '{"id": "r1"}', '{"id": 5}', "no line", '{"id": "z"}']))
 def test_lines_that_stood_in_the_file_read_last_say_the_same_as_ever(before, after, odd):
     lines = [json_line(row) for row in from_rows([{"id": f"r{n}", "text": f"{n}"} for n in range(10)]).to_dicts()]  # fmt: skip
@@ -312,7 +313,7 @@ ROW = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@few(40)
 @given(st.lists(ROW, max_size=5, unique_by=lambda row: row["id"]))
 def test_json_lines_and_parquet_lose_nothing(rows):
     records = from_rows(rows)
