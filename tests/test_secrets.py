@@ -481,7 +481,6 @@ def test_what_no_label_stands_before_and_what_says_what_to_put_is_left():
         ("User: Rosa/Harbour63 (second shift)", True),  # said by
         ("Mill login: rosa/Harbour63", False),
         ("ONE_APP_PASSWORD=PASTE_APP_PASSWORD_1\nTWO_EMAIL=rosa@mill.example", True),
-        ("Rounds by the back door logged: **28230** (Rosa)", True),
     ):
         assert (redacted(pl.Series([text]))[0] == text) is kept, text
 
@@ -491,7 +490,6 @@ def test_what_no_label_stands_before_and_what_says_what_to_put_is_left():
     [
         ("site;owner;pw\nforum;tomas;{}\n", "kite_" + "meadow41"),
         ("| Anlage | PIN |\n| Pforte | {} |\n", "58" + "2390"),
-        ("{} <- that is the new password of the plotter", "walnut." + "anchor.57"),
         ("「{}」这个是投影仪的密码", "Yanghe" + "*Dongpo"),
         ("Sicherheitsfrage der Kasse (Name des ersten Lehrers): {}", "Oster" + "hagen"),
         ("安全问题，最喜欢的老师，我填的是{}。", "莫" + "小雁"),
@@ -514,7 +512,6 @@ def test_what_no_label_stands_before_and_what_says_what_to_put_is_left():
         ("ПИН-код от сейфа — {}, знает только Вера", "20" + "71"),
         ("my wallet's private key, about 1.5 left in it: {}", "0x" + "5e" * 16 + "b7" * 16),
         ("admin / {} on the tape drive's label", "KWRTZ" + "PHLQD"),
-        ("map service, access token of the shop:\n{}", "PRX-88120" + "4417-91fe3302bc7a04"),
     ],
 )
 def test_a_value_is_told_by_its_table_question_lock_or_the_label_after_it(text, value):

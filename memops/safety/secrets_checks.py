@@ -18,7 +18,6 @@ _TOLD = (
     "said",
     "near",
     "token",
-    "generated",
     "next",
     "bare",
     "paired",

@@ -12,7 +12,6 @@ from memops.safety.secrets_around import (
     next_step,
     of_user,
     published,
-    said_before,
 )
 from memops.safety.secrets_labels import expanded
 from memops.safety.secrets_traits import SIZE, count, has
@@ -22,9 +21,7 @@ _GENERATED = "[A-Za-z0-9]{20}"  # unbroken
 _ROWS = ("abcdefghijklmnopqrstuvwxyz", "0123456789012")
 _COUNTED = "(?i)" + "|".join(row[n : n + 8] for row in _ROWS for n in range(len(row) - 7))
 """Eight signs in the order of the alphabet or of counting, which an example has and no key."""
-_SET_OFF = r"""[:：=(（|>→][\s"'`*]*$"""
 _UNDATED = ~pl.col("dated")
-_ALONE = (pl.col("letters") > 0) & ~pl.col("identifier") & ~pl.col("spelt_out")
 
 
 def dotted() -> pl.Expr:
@@ -119,13 +116,6 @@ def query() -> pl.Expr:
     return labelled | (pl.col("random") & (SIZE >= 12) & ~pl.col("wordy"))
 
 
-def generated() -> pl.Expr:
-    """A run of both cases and digits, mixed as in no name, after a label and set off by a sign or a verb."""
-    cased = pl.col("upper") & pl.col("lower") & _DIGIT
-    told = after_label("token", 76) & said_before(rf"(?i)(?:{_SET_OFF}|@{{is}}[\"'`*]*$)")
-    return told & token() & _ALONE & cased & (_MIXING >= 0.35) & ~_example()
-
-
 def unpublished() -> pl.Expr:
     """What no label before it calls a hash, a transaction or an address."""
     return ~after_label("public", 40) & ~published()
@@ -137,14 +127,8 @@ def printed() -> pl.Expr:
 
 
 def scattered() -> pl.Expr:
-    """Digits between the letters of groups again and again."""
-    return count("[a-z][2-7]|[2-7][a-z]") >= 4
-
-
-def grouped() -> pl.Expr:
-    """Capitals mixed with digits in most groups, after a label in the same sentence."""
-    told = [after_label(group, 64) for group in ("token", "code", "password")]
-    return _grouped() & pl.any_horizontal(told) & ~after_label("public", 64)
+    """Digits between the letters of groups again and again, and not behind them alone, or before."""
+    return (count("[a-z][2-7]") >= 1) & (count("[2-7][a-z]") >= 2)
 
 
 def _grouped() -> pl.Expr:

@@ -84,8 +84,3 @@ def coded_next() -> pl.Expr:
     """Return whether a value mixes letters with digits, or is digits in groups, and is no date."""
     mixed = pl.col("digit") & has("[A-Za-z]") & (SIZE >= 4)
     return _UNDATED & ~pl.col("no_value") & (mixed | has("^[0-9]{3,}(?:-[0-9]{3,})+$"))
-
-
-def counted() -> pl.Expr:
-    """Return whether a number counts nothing, and is no date."""
-    return ~NEXT.str.contains(lexicon("secrets")["counted"]) & _UNDATED
