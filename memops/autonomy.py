@@ -1,12 +1,8 @@
 """Autonomy: which changes of a plan may happen without a person, and which wait for one.
 
-A shape of change (rule, intent, reason code) has earned it in a family of stores by changes that
-readers judged: enough of them, and so few harmful that the lower bound of the share of the others
-lies where `policy.unattended` asks. What has not earned it is proposed.
-
-What waits takes along what would make no sense without it: what a keeper gains from a record that
-does not step back yet, whatever stands on a record that is not there yet, and what a later rule set
-anew on the same record. So the lines that may happen unattended are a plan by themselves.
+A shape of change (rule, intent, reason code) earns it in a family of stores by changes that readers
+judged, of which the lower bound of the share of harmless ones lies where `policy.unattended` asks. What
+waits takes along what makes no sense without it, so that the other lines are a plan by themselves.
 """
 
 from typing import Any
@@ -32,8 +28,7 @@ _KEPT = ("curated", "profile")  # roles of what the owner wrote to be kept
 def standing(evidence: pl.DataFrame, policy: Unattended) -> pl.DataFrame:
     """Return where each shape stands in each family: its counts, lower bound, what it may.
 
-    The bound is that of the exact binomial interval (Clopper and Pearson 1934) of right and
-    harmless among all; `may` is what it allows, `may_curated` what it allows of curated text.
+    The bound is that of the exact binomial interval (Clopper and Pearson 1934) of right and harmless ones.
     """
     counts = evidence.group_by(*SHAPE, "family").agg(pl.col("right", "harmless", "harmful").sum())
     good, bad = counts["right"] + counts["harmless"], counts["harmful"]
@@ -139,10 +134,7 @@ def settled(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
 
 
 def _later(plan: pl.DataFrame, held: pl.Series) -> pl.Series:
-    """Positions of changes that set what a change which waits sets before them, or delete its record.
-
-    A merge rests on the tier that its record has by then.
-    """
+    """Positions of changes that set what a waiting one sets before them (a merge: the tier), or delete its record."""
     rows = plan.with_row_index("nth")
     several = rows.filter(pl.len().over("id") > 1)
     rows = several.join(rows[held].select("id").unique(), on="id", how="semi")

@@ -16,11 +16,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Models:
-    """Models that the policy names; None where it names none.
-
-    `encode` returns one unit vector a text, `judge` a verdict a pair. `recipes` says what their
-    answers depend on.
-    """
+    """Models that the policy names, None for none: vectors of texts, verdicts of pairs, and their `recipes`."""
 
     encode: Callable[[Sequence[str]], Any] | None = None
     judge: Decider | None = None
@@ -31,19 +27,13 @@ class Models:
 class Context:
     """Handed to every rule; rules are pure functions of (records, context).
 
-    `store` is the kind of store that the records are of, if that is known. `fresh` holds the ids
-    of records that are left alone: those in files that the agent wrote within the grace time, and
-    notes that wait for a model's answer. `told` is what a model said of notes
-    (`memops.extract.verdicts.TOLD`). `whole` holds the full text (id, text) of notes that the store
-    cut off. `restored` holds the ids of hidden records that the agent has written since they were
-    hidden, `purged` those of records that a person purged and others stand behind. `changed` holds
-    the ids of what has changed since the rule was
-    last asked in this plan, of what those records lead to, and of what was withheld then: a rule
-    that judges each record by itself need not look at others; None where it is asked for the first
-    time. `cache` keeps what several rules would compute again (token
-    tables, fitted encoders, scored pairs) under a key that names its input. `models` are those that
-    may help to find and judge pairs. `unsigned` tells of a store in which what names no source is
-    its owner's. `remembered` is what earlier nights read; what comes of a rule is the same without.
+    `store` is the kind of store. `fresh` holds ids that are left alone: of files just written, and
+    notes that wait for a model. `told` is what a model said of notes, `whole` the full text of those
+    that the store cut off. `restored` holds hidden records that their agent wrote since, `purged`
+    purged ones that others stand behind; `changed` what changed since the rule was last asked in this
+    plan, None the first time. `cache` keeps what several rules would compute again. `unsigned` tells of
+    a store in which what names no source is its owner's. `remembered` is what earlier nights read; what
+    comes of a rule is the same without.
     """
 
     now: datetime

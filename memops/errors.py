@@ -1,21 +1,4 @@
-"""Errors: one sentence that names the thing and the remedy, and the exit code that it ends with.
-
-MemopsError                 2   usage or configuration
-├── StoreNotFound          10   no such store, or it cannot be reached
-├── Locked                 11   another process holds the store or its lock
-├── Unauthorised           12
-├── Corrupt                20   an input or artefact that is damaged or foreign
-├── Incomplete             21   a snapshot that may not be believed
-├── PlanRefused            22   changed, foreign, stale as a whole, or expired
-├── GuardRefused           23   a plan that goes beyond what may happen unattended
-├── Interrupted            24   stopped half-way; resumable
-├── RollbackConflict       25
-├── NoSpace                26   no space, or an input/output error
-├── GateFailed             30
-├── GateInconclusive       31
-├── Finding                32   an audit finding with --fail-on
-└── ReadBackFailed         33   records that were written do not read as they should
-"""
+"""Errors: one sentence that names the thing and the remedy, and the exit code that it ends with."""
 
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,10 +7,7 @@ from typing import Any
 
 
 class MemopsError(Exception):
-    """A failure that is the user's to mend; `hint` says how, `remedy` where nothing better is known.
-
-    What it quotes of a store is shown, logged and kept, so it is read with secrets masked.
-    """
+    """A failure that is the user's to mend; `hint` says how. What it quotes of a store has its secrets masked."""
 
     code = 2
     remedy = "see `memops COMMAND --help`"
@@ -191,11 +171,7 @@ class Bug(MemopsError):
 
 
 def told(error: BaseException) -> MemopsError:
-    """Return an error as one that may be shown anywhere.
-
-    Of an error that is not memops' own only the class and the place are told: what it says may
-    quote the memory that it stumbled over.
-    """
+    """Return an error as one that may be shown anywhere; of what is not memops' own, class and place alone."""
     if isinstance(error, MemopsError):
         return error
     if isinstance(error, OSError) and not isinstance(error, TimeoutError) and error.strerror:

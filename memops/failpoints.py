@@ -1,8 +1,4 @@
-"""Failpoints: faults on request at named steps, so that tests can show what each one leaves.
-
-`MEMOPS_FAIL=SITE:N:KIND` strikes at the Nth passage of a site: `kill` (as kill -9), `enospc`,
-`eio` or `raise`. Without it nothing happens.
-"""
+"""Failpoints, by which tests see what each fault leaves: MEMOPS_FAIL=SITE:N:KIND strikes at the Nth passage."""
 
 import errno
 import os

@@ -1,8 +1,4 @@
-"""Files: the few ways in which memops touches a disk (atomic writes, hashes).
-
-Files are 0600 and folders 0700 whatever the umask. A file appears under its name only when all
-of it is on disk.
-"""
+"""Files: the few ways in which memops touches a disk; 0600, folders 0700, and under their names only when whole."""
 
 import glob
 import gzip
@@ -50,10 +46,7 @@ def folder(path: Path) -> Path:
 
 
 def entry(folder: Path, name: str) -> Path:
-    """Return where a folder keeps what is named so, or the only thing whose name begins so.
-
-    Raises MemopsError for a beginning that several have.
-    """
+    """Return where a folder keeps what is named so, or begins so; raises MemopsError for what several begin with."""
     path = folder / name
     if path.exists() or len(name) < _TELLING or Path(name).name != name:
         return path
@@ -187,10 +180,7 @@ def json_object(data: bytes | str) -> dict[str, Any]:
 
 
 def json_lines(path: Path, hint: str = "") -> list[tuple[str, Any]]:
-    """Return the values of a file of JSON lines, gzipped or not, each with where it stands.
-
-    Raises Corrupt, naming the line, for one that is no JSON.
-    """
+    """Return the values of a file of JSON lines, gzipped or not, each with where it stands; raises Corrupt."""
     data = gunzipped(path) if path.suffix == ".gz" else path.read_bytes()
     found = []
     try:
@@ -244,11 +234,7 @@ def sync(path: Path) -> None:
 
 
 def sha256(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits.
-
-    A process reads a file once that nobody touches: size and times tell, once they are so old that a
-    clock would show another change.
-    """
+    """Return the SHA-256 of a file in hexadecimal digits; a file that nobody touches is read once."""
     with path.open("rb") as handle:
         stands = _standing(handle.fileno())
         if known := _digests.get(stands):

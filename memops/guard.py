@@ -1,8 +1,7 @@
 """The guard: what no plan may do unattended, whatever produced it.
 
-It judges a change by what the record was and what it would be, never by what the change is
-called: a rule, a model and an edited file meet the same limits, and a change whose intent is not
-what it does is withdrawn. It runs at planning and again on live records at apply.
+It judges a change by what the record was and what it would be, never by what the change is called, at
+planning and again on live records at apply; a change whose intent is not what it does is withdrawn.
 """
 
 import polars as pl
@@ -33,19 +32,14 @@ def protect(
     """Split a step into what may be proposed and what may not, with the guard's reason.
 
     Never: what is not what it is called; deleting, retiring, demoting or unpinning a pinned or core
-    record; replacing a record by one that is not there, is of a lower tier (merges; a record that
-    itself sinks is as low as it sinks), or is in another scope (one that is itself retired makes it
-    a loss); rewriting a protected text other than by redaction; taking live records of a kind and
-    scope below its floor (oldest go first; a task has an end: no floor keeps it, it fills none);
-    changing a record on the word of one that a model wrote, unless a model wrote it too or it
-    is the note that this one was taken from.
-    Of what may be, `unattended` is false, and `waits` says why, where a record would give way to one
-    that is trusted less, or a protected one to anything but the owner's or the agent's own word at
-    low risk; not where the other says the same in the same words. A record of unknown source is
-    trusted least where it is to stand, and as the owner's where it is to give way, and in a store
-    that is `unsigned`.
-    `counts` (scope, kind, category, live) stands in for the whole table where only part of it was
-    read; it counts tasks too.
+    record; replacing one by a record that is not there, of a lower tier (merges) or in another scope;
+    rewriting a protected text other than by redaction; taking live records of a kind and scope below
+    its floor (oldest go first, tasks apart); changing a record on the word of one that a model wrote,
+    but for notes and its own. `unattended` is false, and `waits` says why, where a record would give
+    way to one that is trusted less, or a protected one to anything but the owner's or the agent's own
+    word at low risk, unless both say the same. A record of unknown source is trusted least where it is
+    to stand, as the owner's where it is to give way, and in a store that is `unsigned`. `counts`
+    (COUNTS) stands in for a table of which only part was read.
     """
     if step.is_empty():
         return step, step
@@ -67,10 +61,7 @@ def protect(
 
 
 def looked_at(step: pl.DataFrame) -> frozenset[str]:
-    """Return the ids of the records that `protect` looks at; it need be given no others.
-
-    Of records that only gain or lose a little (importance, accesses, times) it asks nothing.
-    """
+    """Return the ids of the records that `protect` looks at; it need be given no others."""
     heavy, based = step.filter(_weighs()), step.filter(pl.col("evidence").list.len() > 0)
     named = based["evidence"].explode().drop_nulls()
     links = heavy["superseded_by"].drop_nulls()

@@ -7,11 +7,7 @@ from typing import Any
 
 
 def given_back() -> None:
-    """Give freed memory back to the system, where the C library is glibc; it keeps gigabytes.
-
-    For between two steps of which each needs much: a heap that many sizes were freed in does not
-    shrink by itself.
-    """
+    """Give freed memory back to the system between two large steps, where the C library is glibc."""
     if library := _glibc():
         library.malloc_trim(0)
 

@@ -16,10 +16,9 @@ _JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 class Journal:
-    """A file of JSON lines that only grows; each entry is on disk when `add` returns.
+    """A file of JSON lines that only grows; each entry, with its digest, is on disk when `add` returns.
 
-    Every line carries a digest of itself. A last line without an end is one that a crash tore: it
-    was never acknowledged, so it is passed over, and cut off when the next is added.
+    A last line without an end was torn by a crash and never acknowledged: it is passed over, then cut off.
     """
 
     def __init__(self, path: Path) -> None:

@@ -21,9 +21,8 @@ def excess(
 ) -> list[Reason]:
     """Return a reason for each limit of the blast radius that the plan exceeds.
 
-    `earlier` (scope, kind, touched) counts what plans before it changed within the limits' window;
-    it adds to what the plan itself touches. `whole` stands in for the sizes of the whole table
-    where only part of it was read.
+    `earlier` (TOUCHED) counts what plans within the limits' window changed; `whole` (scope, kind, all)
+    stands in for the sizes of a table of which only part was read.
     """
     touched = plan.join(records.select("id"), on="id", how="semi").select("id").unique()
     before = pl.DataFrame(schema=TOUCHED) if earlier is None else earlier.select(TOUCHED.names())

@@ -1,9 +1,8 @@
 """Measures of a run, by their TREC names, each an expression over the ranks of what is relevant.
 
-A unit is one thing to be found: a judged record, or a nugget that any of several records may
-hold; its rank is the best rank of its holders. The denominator is the number of units, found or
-not, so that a store that lost evidence grades lower. Definitions are those of trec_eval, checked
-against ir_measures; a query that the run does not answer has the value 0.
+A unit is one thing to be found: a judged record, or a nugget that any of several records may hold, at the
+best of their ranks. The denominator is the number of units, found or not. Definitions are those of
+trec_eval, checked against ir_measures; a query that the run does not answer has the value 0.
 """
 
 import re
@@ -123,9 +122,8 @@ def measure(name: str) -> Measure:
 def grades(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> pl.DataFrame:
     """Return (query_id, measure, value) for every judged query, by id and in the measures' order.
 
-    `qrels` has query_id, doc_id and grade; a `unit` gathers several records that hold one thing
-    (default the record itself), a null doc_id is a unit that no record holds, `avoid` marks what
-    must not come. Ranks are the run's own.
+    `qrels` has query_id, doc_id (null for a unit that no record holds), grade, and may have `unit`, which
+    gathers records that hold one thing, and `avoid`, true of what must not come. Ranks are the run's own.
     """
     wanted = [measure(name) for name in measures]
     deepest = max((m.cutoff for m in wanted), default=_FAR)
@@ -141,9 +139,8 @@ def grades(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> p
 def answerability(run: pl.DataFrame, queries: pl.DataFrame) -> dict[str, float]:
     """Return how well scores tell queries (query_id, answerable) that a store answers from others.
 
-    `auroc` is the chance that an answerable query's best score is the higher (ties count half; no
-    answer scores -inf); `threshold` is reached by 95 % of those, and `false_positives` is the share
-    of the others that reach it too. Both kinds must be present.
+    `auroc` is the chance that an answerable query's best score is the higher (ties half, no answer -inf);
+    `threshold` is what 95 % of those reach, `false_positives` the share of the others that reach it too.
     """
     best = run.group_by("query_id").agg(pl.max("score"))
     scored = queries.select("query_id", "answerable").join(best, on="query_id", how="left")

@@ -1,9 +1,7 @@
 """The overlay: what a store cannot hold, kept as a plan in the state folder and joined at read.
 
-Edits carry the columns that the store has no place for; puts carry records whose bytes left the
-store (a superseded line of a Markdown file). A record that the agent stored again is its own
-again: a put is passed over while its id stands in the store. The file carries its own SHA-256,
-since Parquet does not notice damage.
+Edits carry columns that the store has no place for; puts carry records whose bytes left it, and are passed
+over while the agent has stored the record again. The file carries its own SHA-256.
 """
 
 from pathlib import Path
@@ -41,8 +39,7 @@ def write(path: Path, overlay: pl.DataFrame) -> None:
 def joined(records: pl.DataFrame, overlay: pl.DataFrame) -> pl.DataFrame:
     """Return a store's records with what the overlay knows of them.
 
-    A link that a store can only hold as a mark gives way to the overlay's link; a record that the
-    store has live again is live, and what the overlay said of it while it was hidden is void.
+    A record that the store has live again is live: what the overlay said of it while it was hidden is void.
     """
     if overlay.is_empty():
         return records
@@ -55,20 +52,16 @@ def joined(records: pl.DataFrame, overlay: pl.DataFrame) -> pl.DataFrame:
 
 
 def archived_ids(overlay: pl.DataFrame) -> pl.Series:
-    """Return ids of the records whose bytes left the store.
-
-    One of them is in it again when its agent, or a copy that was put back, has brought it.
-    """
+    """Return ids of the records whose bytes left the store, unless somebody brought them back."""
     return overlay.filter(PUTS)["id"]
 
 
 def merged(
     overlay: pl.DataFrame, expected: pl.DataFrame, projected: pl.DataFrame, moved: dict[str, str]
 ) -> pl.DataFrame:
-    """Return the overlay once these records are written.
+    """Return the overlay once records are written: as they should read, and as the store gives them (`projected`).
 
-    `expected` holds the written records as they should read, `projected` what the store itself
-    gives for them (both under the ids that they have afterwards); `moved` maps old ids to new.
+    `moved` maps old ids to new; both tables have the new ones.
     """
     known = overlay.with_columns(id=pl.col("id").replace(moved))
     touched = expected.select("id")

@@ -1,9 +1,8 @@
 """Plans: what should change in a store, and why.
 
-A plan is a table of changes, in order. A change puts a whole record, edits the fields it names
-(null leaves a field alone, `clears` empties the columns that it lists), or deletes. Nothing here
-touches a store: `outcome` works on a table, so one function previews a plan, grades its outcome,
-joins the overlay and tells the tests what a store should have done.
+A plan is a table of changes, in order: each puts a whole record, edits the fields that it names (null
+leaves one alone, `clears` empties), or deletes. `outcome` works on a table, whether it previews, grades
+or tests.
 """
 
 import json
@@ -134,10 +133,7 @@ def diff(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
 
 
 def successors(records: pl.DataFrame) -> pl.DataFrame:
-    """Return, for each superseded record, the record at the end of its links (id, end).
-
-    Retired records have none. A cycle ends where it is after STEPS.
-    """
+    """Return, for each replaced record, the one at the end of its links (id, end); of a cycle, one after STEPS."""
     links = records.filter(REPLACED).select("id", end="superseded_by")
     for _ in range(STEPS.bit_length() - 1):
         further = links.join(links.rename({"id": "end", "end": "next"}), on="end", how="left")
@@ -156,8 +152,7 @@ def linked(changes: pl.DataFrame, ends: pl.DataFrame) -> pl.DataFrame:
 def meaning(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """Return the plan with a column `op`: what each change is called in a plan file.
 
-    That is its intent, but for a put, which inserts or updates by whether its record is there, and
-    for a move, which the file calls an update: the record says the same in another place.
+    That is its intent, but for puts (insert or update) and moves (update).
     """
     known = pl.col("id").is_in(records["id"].implode())
     op = (

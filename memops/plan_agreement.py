@@ -1,8 +1,7 @@
 """What of a plan apply would carry out, by the guard's own rule on the whole of it.
 
-Rules are judged one after the other, each on what those before it would leave; apply judges one
-change a record, on the records as they stand, and without what waits for a person. What it would
-refuse is not proposed, or waits, too: else the same would be asked and refused night after night.
+Rules are judged one after the other, apply judges one change a record and without what waits: what it would
+refuse is not proposed, or waits, too, else it would be asked and refused night after night.
 """
 
 import polars as pl

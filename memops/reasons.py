@@ -1,8 +1,6 @@
-"""Reasons: the sentence of a reason's code and arguments, made where a person reads it.
+"""Reasons: the sentence of a reason's code and arguments, made where a person reads it and never read back.
 
-A plan holds codes and arguments only; `data/lexicons/reasons.toml` has the sentences, in every
-language side by side, and `memops/rules/<rule>.toml` those of one rule alone. No sentence is ever
-read back.
+`data/lexicons/reasons.toml` has the sentences by language, `memops/rules/<rule>.toml` those of one rule.
 """
 
 import json

@@ -1,8 +1,7 @@
 """Refusals: what a person refused, or a store cannot take, is not proposed again until its evidence changes.
 
-A refusal names rule, record and a digest of what the decision rested on: what the record says,
-which records were its evidence and what they say, and where the change would have taken it. Uses
-and weights are not in it, which change with every night.
+A refusal names rule, record and a digest of what record and evidence say and where the change would
+lead.
 """
 
 import polars as pl
@@ -46,10 +45,7 @@ def refusals(changes: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
 def withheld(
     changes: pl.DataFrame, records: pl.DataFrame, refused: pl.DataFrame
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Split changes into those to propose and those refused before, with what hangs on them.
-
-    `records` are those by which people judged: the snapshot's. The `code` of a refusal says why.
-    """
+    """Split changes into those to propose and those refused before, by the snapshot's `records`, with what hangs."""
     if refused.is_empty() or changes.is_empty():
         return changes, changes.clear()
     rows = refusals(changes, records).with_row_index("nth")
@@ -64,10 +60,8 @@ def withheld(
 
 
 def hanging(changes: pl.DataFrame, records: pl.DataFrame, nths: pl.Series) -> pl.Series:
-    """Return the positions given and those of the changes that make no sense without them.
-
-    A record that would not be inserted is no successor and is not edited; a keeper takes nothing
-    over from a record that does not step back behind it.
+    """Return the positions given and those of changes that make no sense without them: what is done to a
+    record that is not inserted, and what a keeper takes from one that does not step back.
     """
     rows = changes.with_row_index("nth")
     new = rows.filter(PUTS).join(records.select("id"), on="id", how="anti")

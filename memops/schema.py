@@ -144,10 +144,7 @@ REPLACED = ~LIVE & ~pl.col("superseded_by").is_in([*RETIRED])
 
 
 def native(name: str) -> pl.Expr:
-    """Return a native column that `extra` holds, as text; only records that name it are parsed.
-
-    Of a list, `name[0]` is the first.
-    """
+    """Return a native column that `extra` holds, as text, `name[0]` the first of a list; others are not parsed."""
     extra, key = pl.col("extra"), name.partition("[")[0]
     return pl.when(extra.str.contains(rf"{key}|\\u")).then(extra).str.json_path_match(f"$.{name}")
 
@@ -168,10 +165,9 @@ def empty() -> pl.DataFrame:
 
 
 def conform(frame: pl.DataFrame, where: str = "records") -> pl.DataFrame:
-    """Return the frame as records: defaults filled, columns cast, sorted by id.
+    """Return the frame as records: defaults filled, columns cast, sorted by id; the only door into the table.
 
-    The only door into the table. Raises Corrupt, naming row and column, for an id that is missing
-    or repeated and for a value that does not fit its column.
+    Raises Corrupt, naming row and column, for a missing or repeated id and a value that does not fit.
     """
     unknown = [name for name in frame.columns if name not in RECORDS]
     if unknown:

@@ -54,10 +54,7 @@ class Monitor(ranges.Section):
 
 @dataclass(frozen=True)
 class Notify(ranges.Section):
-    """Whom nights tell that failed, wait for a person, or were done.
-
-    `memops nightly` tells by itself; of served flows the Prefect server does, by webhook and e-mail.
-    """
+    """Whom nights tell that failed, wait for a person, or were done; of served flows the Prefect server tells."""
 
     webhook: ranges.Web = ""
     """An address that takes JSON: {"subject", "text"}."""
@@ -109,11 +106,7 @@ class Settings:
         return " ".join(["memops", *named])
 
     def hint(self, error: MemopsError) -> str:
-        """Return an error's next step, with the line of the settings that it is about.
-
-        Of a store that is gone that is the one that says where it is, of limits that are exceeded
-        those that raise them.
-        """
+        """Return an error's next step, with the line of the settings that says where a lost store is, or its limit."""
         if isinstance(error, GuardRefused):
             return "\n".join([error.hint, *self.raising(error.limits)])
         if not isinstance(error, StoreNotFound) or not self.path:
@@ -183,10 +176,7 @@ class Settings:
 
 
 def read(config: Path | None, state: Path | None) -> Settings:
-    """Return the settings of `config`, or of `memops.toml` in this folder if it is there.
-
-    Raises MemopsError that names each wrong setting, and its line.
-    """
+    """Return the settings of `config`, or of a `memops.toml` here; raises MemopsError that names wrong ones by line."""
     path = config or Path("memops.toml")
     if not path.exists():
         if config:
@@ -260,10 +250,7 @@ def usual() -> Path:
 
 
 def private(state: Path) -> Path:
-    """Return the state folder; raises MemopsError for one that others own or may write to.
-
-    Who can write there can put a plan in another's place.
-    """
+    """Return the state folder; raises MemopsError for one that others own or may write to, and so put plans in."""
     if state.exists() and not state.is_dir():
         raise NoSpace(f"{state} is a file, and no state folder", "give --state DIR")
     hint = "run as its owner, or give --state DIR"

@@ -89,13 +89,11 @@ def take(
     stem: str = "",
     held: tuple[dict[str, str], Copy] | None = None,
 ) -> Snapshot:
-    """Take a snapshot of a live store.
+    """Take a snapshot of a live store; raises what `Store.copy` does, and Incomplete where it is not believed.
 
-    Raises what `Store.copy` raises, and Incomplete when the store shrank beyond belief since the
-    snapshot before it, or is another. One that is only `to_grade` shows such a store as it is, and
-    is not what later ones are compared with. Of a store that moved, told by its `name`, what is
-    known comes with it. One that is `held` by whoever replaces it is copied by them; they know what
-    tells it from any other.
+    One that is only `to_grade` shows a doubtful store as it is and is not compared with later. Of a
+    store that moved, told by its `name`, what is known comes with it. `held` are identity and copy of
+    one that its holder replaces.
     """
     identity, copy = held or (store.identity(), store.copy)
     before = latest(state, identity, name)
@@ -135,10 +133,7 @@ def _with_overlay(
     name: str,
     limits: Limits,
 ) -> tuple[pl.DataFrame, pl.DataFrame, Incomplete | None]:
-    """A store's own records with what is kept of them, what that is, and why they are doubted.
-
-    What is kept of a store that moved comes with it, unless there is a doubt that it is the same.
-    """
+    """A store's own records with what is kept of them (also of one that moved), what that is, and any doubt."""
     known = _known(state, identity, before)
     kept = overlay.read(overlay_path(state, known))
     records = overlay.joined(own, kept)

@@ -1,8 +1,4 @@
-"""A snapshot's folder while it is written: a draft, which its manifest seals and its name ends.
-
-What a process that died left of one is swept away by the next. Of a store that shrank, as a folder
-that is half synchronised, or that is another than the last snapshot was taken of, it is doubted.
-"""
+"""A snapshot's folder while it is written: a draft, which its manifest seals and its name ends."""
 
 import contextlib
 import io

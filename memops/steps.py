@@ -130,10 +130,7 @@ def plan_step(
 
 
 def _resting(address: str, settings: Settings, now: datetime) -> list[str]:
-    """The rules of hygiene that a night leaves out: those of which nothing waits to be decided on.
-
-    What waits is proposed anew while it holds, so that a newer plan does not drop it.
-    """
+    """The rules of hygiene that a night leaves out: those of which nothing waits, which is proposed anew."""
     plans = waiting(settings.state, now, settings.place).get(settings.place(address), [])
     asked = {rule for plan in plans for rule in plan.rules}
     return [rule.__name__ for rule in HYGIENE if rule.__name__ not in asked]

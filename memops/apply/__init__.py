@@ -45,12 +45,11 @@ def apply(
 ) -> dict[str, Any]:
     """Carry out a plan, or go on with the run that it already has.
 
-    What is done is told by the machine's `clock`, as the times of files are; `as_of` is the instant
-    of `--now`, which tells whether the plan has expired.
-    Without a person's approval that is the lines that may happen unattended; with it all of them,
-    or those `named`. What a run of the plan has done before is not done again. Returns counts, what
-    was skipped and how many lines wait. Raises PlanRefused, GuardRefused, Locked and what the store
-    raises; whatever it raises, the run can be resumed or rolled back.
+    `clock` is the machine's, as the times of files are; `as_of` is the instant of `--now`, by which a
+    plan expires. Without approval that is the lines that may happen unattended, with it all, or those
+    `named`, that no run had. Returns counts, what was skipped and how many lines wait. Raises
+    PlanRefused, GuardRefused, Locked and what the store raises; whatever it raises, the run can be
+    resumed or rolled back.
     """
     store = open_store(plan.header["address"])
     with _held(store, plan.header["store"], state, lock_timeout):
@@ -94,9 +93,8 @@ def resume(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
 def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
     """Take back what a run changed; a record that changed since keeps its newer version.
 
-    Of a run that was taken back it tries again what it could not, as where a file was gone. Raises
-    RollbackConflict where a later run stands in the same documents: they come back to the byte only
-    in the order in which they were changed.
+    Of a run that was taken back it tries again what it could not. Raises RollbackConflict where a later
+    run stands in the same documents: they come back to the byte only in their order.
     """
     store = open_store(run.header["address"])
     with _held(store, run.header["store"], state, lock_timeout):
@@ -234,9 +232,8 @@ def _reverted(
 def _restore_overlay(
     run: Run, state: Path, written: list[Written], named: Collection[str] | None = None
 ) -> list[Written]:
-    """Give the records of a run, or only these, back what the overlay said of them before it.
-
-    Returns those of which nothing else changed: the store had no undo of them to answer for.
+    """Give the records of a run, or only these, back what the overlay said of them before it; returns
+    those of which nothing else changed.
     """
     path = overlay_path(state, run.header["store"])
     seen = [*run.answers(), *({"id": u["id"], "new_id": None} for u in run.undo.entries())]

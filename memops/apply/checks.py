@@ -113,10 +113,9 @@ def since_written(
 def held_back(
     changes: pl.DataFrame, store: Store, run: Run, policy: Policy
 ) -> tuple[list[Written], pl.DataFrame]:
-    """Leave records in files that were written lately for a later night.
+    """Leave records in files that were written lately, and what is made of them, for a later night.
 
-    Approval overrides that, except for consolidation, which takes a file apart; what would be
-    made of the lines that wait is not made, either.
+    Approval overrides that, except for consolidation, which takes a file apart.
     """
     consolidated = pl.col("code").fill_null("").is_in(_APART)
     apart = changes.filter(consolidated)

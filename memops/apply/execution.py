@@ -81,10 +81,7 @@ def carried_out(task: Task) -> dict[str, Any]:
 
 
 def _remember_refused(task: Task, written: list[Written]) -> None:
-    """Keep what the store cannot take as its files stand, which each night would propose anew.
-
-    But for redactions and quarantines: what is to be masked or hidden, and stays, is to be seen.
-    """
+    """Keep what the store cannot take as its files stand, redactions and quarantines apart: they are to be seen."""
     over = [w.id for w in written if w.state == "refused" and w.why in LASTING]
     mine = task.changes.filter(
         pl.col("id").is_in(over), ~pl.col("intent").is_in(["redact", "quarantine"])

@@ -11,10 +11,7 @@ from memops.stores import open_store
 
 
 def recover(name: str, settings: Settings) -> dict[str, Any]:
-    """Go on with the runs of a store that were cut off, so that its night begins from a whole state.
-
-    Raises what a resume raises, with the command that takes the run back instead.
-    """
+    """Go on with the runs of a store that were cut off; raises what a resume raises, with how to take the run back."""
     identity = open_store(settings.store(name).address).identity()
     restore_marker.refuse_half(settings.state, identity)
     done = []

@@ -28,10 +28,7 @@ def left(plan: PlanFile, state: Path) -> list[int]:
 
 
 def anew(plan: PlanFile, state: Path) -> set[int]:
-    """Return the sequence numbers of the lines whose rules ran again for a newer plan.
-
-    A rule that did not run for it says nothing of what it proposed before, which waits on.
-    """
+    """Return the sequence numbers of the lines whose rules ran again for a newer plan."""
     ran = {rule for _, header in _newer(plan, state) for rule in header.get("rules", ())}
     rules = plan.changes["rule"] if ran else ()
     return {seq for seq, rule in enumerate(rules, 1) if rule in ran}

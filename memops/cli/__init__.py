@@ -1,8 +1,4 @@
-"""The command line: parse, call, print.
-
-Commands live in modules of this folder, imported when one is called; `main` is the only place
-where an error becomes a sentence and an exit code.
-"""
+"""The command line: parse, call, print; `main` alone makes errors sentences and exit codes."""
 
 import contextlib
 import gc
@@ -137,9 +133,7 @@ def run(argv: list[str]) -> int:
 
 
 def _settings_first(argv: list[str]) -> list[str]:
-    """Return a command line whose `--config` and `--state` stand before the command, as click asks,
-    and `--json` behind it.
-    """
+    """Return a command line whose `--config` and `--state` stand first, as click asks, and `--json` last."""
     first, rest, words = list[str](), list[str](), iter(argv)
     for word in words:
         if word == "--":
@@ -201,10 +195,7 @@ def typed(ctx: click.Context | None = None) -> str:
 
 
 def to_copy(text: str, ctx: click.Context | None = None) -> str:
-    """Return a text whose commands have the settings file and state folder of this call.
-
-    Whoever wrote it knows the command, and not what memops was called with.
-    """
+    """Return a text whose commands have the settings file and state folder of this call."""
     before = typed(ctx)
     own = (ctx or click.get_current_context()).find_root().obj
     text = own.by_name(text) if own else text

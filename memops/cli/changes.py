@@ -30,10 +30,7 @@ def riskiest_text(said: dict[str, Any]) -> list[str]:
 
 
 def in_place(change: dict[str, Any], room: int = ROOM) -> list[str]:
-    """Return the lines of one change: where, the lines around, before and after, and why.
-
-    Of each text so many columns are shown as there is room for.
-    """
+    """Return the lines of one change: where, the lines around, before and after (`room` columns each), and why."""
     risk = change["risk"] or "no"
     tone = _TONES.get(risk)
     about = [change["op"], click.style(f"{risk} risk", fg=tone), f"by {change['rule']}"]
@@ -72,10 +69,7 @@ def _sides(change: dict[str, Any], room: int) -> list[str]:
 
 
 def where_they_differ(before: str | None, after: str, room: int) -> tuple[str | None, str]:
-    """Return both texts, and of those that are longer than there is room for what differs in them.
-
-    Around each difference stands a quarter of the room.
-    """
+    """Return both texts, of long ones what differs in them, with a quarter of the room around it."""
     if before is None or max(width(before), width(after)) <= room:
         return before, after
     around, sides = room // 4, words.differences(before, after)

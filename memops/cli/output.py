@@ -47,9 +47,9 @@ def emit(
 ) -> None:
     """Print a value as JSON where `--json` asks for it, else its text for people; never a secret.
 
-    What is `versioned` says by which version of the documented shapes it is made; a table whose
-    keys are names of the user's own is not. `names` are all that the value holds of other people's
-    words, where that is known: of plain ones no secret need be sought, which takes a tenth of a second.
+    What is `versioned` names the version of the documented shapes; a table by names of the user's own
+    does not. `names` are all that the value holds of other people's words, if known: in plain ones no
+    secret need be sought.
     """
     plain = names is not None and all(_PLAIN.fullmatch(str(name)) for name in names)
     if not wants_json():
@@ -82,10 +82,7 @@ def _iso(value: Any) -> str:
 
 
 def say(text: str, value: Any = None, end: str = "\n") -> None:
-    """Print a text for people, secrets masked; names that stand in `value` can be copied.
-
-    Colours are no part of a word: what is masked is looked for without them, and its line has none.
-    """
+    """Print a text for people, secrets masked, without colours on such lines; names in `value` can be copied."""
     from memops.safety.masking import masked_text
 
     plain = click.unstyle(text)
@@ -113,10 +110,8 @@ def _known() -> "KnownSecrets":
 
 
 def table(rows: Iterable[Sequence[Any]], head: Sequence[str]) -> str:
-    """Return rows as columns that line up; Han characters count as two.
-
-    On a terminal they fit: texts are wrapped, and where that is not enough each row stands as
-    lines of its own. Into a pipe goes one line a row, whole.
+    """Return rows as columns that line up; Han characters count as two. On a terminal they are wrapped to
+    fit, or each row stands as lines of its own; into a pipe goes one line a row.
     """
     cells = [[_cell(c) for c in row] for row in rows]
     gaps, room = 2 * (len(head) - 1), terminal_columns()
@@ -268,10 +263,7 @@ def wrapped(text: str, room: int) -> list[str]:
 
 
 def narrowed(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """Return the widths with the widest made narrower until they fit; nothing where they cannot.
-
-    None becomes narrower than its longest word.
-    """
+    """Return the widths, the widest made narrower until they fit, none below its `least`; nothing where they cannot."""
     if sum(least) > room:
         return []
     now = list(widths)

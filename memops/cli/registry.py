@@ -1,8 +1,7 @@
 """The registry of commands: each one's module, sentence and example, and the group that it stands in.
 
-Each has one name by which it is registered (`COMMANDS`); one that stands in a group is called by
-the group's name and its own there (`memops records show`), and by its old name at the top for
-another release, with a hint. The names that programs call (`STEADY`) stay without one.
+One in a group is called by both names (`memops records show`), and by its old one at the top with a
+hint, but for the names that programs call (`STEADY`).
 """
 
 import importlib

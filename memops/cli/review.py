@@ -152,10 +152,7 @@ def _waiting_text(review: "Review") -> list[str]:
 
 
 def _counted_text(said: dict[str, Any], address: str, on_terminal: bool) -> list[str]:
-    """How far a review is, and what comes next.
-
-    Who decides on one change after the other is not offered to carry out what is undecided.
-    """
+    """How far a review is, and what comes next; on a terminal not to carry out what is undecided."""
     stay = "stays" if said["left"] == 1 else "stay"
     whole = counted(said["changes"], "change")
     lines = [f"{said['left']} of {whole} {stay}, {said['rejected']} rejected"]
@@ -185,10 +182,7 @@ def _counted_text(said: dict[str, Any], address: str, on_terminal: bool) -> list
 def _ask(
     review: "Review", clock: Callable[[], datetime], pressed: Callable[[], str], reveal: bool
 ) -> None:
-    """Ask for a decision on each cluster or change until none is left or the person quits.
-
-    Each decision is on disk before the next is asked for, so a review that is cut off goes on.
-    """
+    """Ask for a decision on each cluster or change until none is left or the person quits; each is on disk at once."""
     from memops.commands import plan_view, reviewing, selecting
 
     past: list[list[int]] = []

@@ -38,11 +38,7 @@ def deploy(pool: str) -> None:
 
 
 def started(plan: str, seqs: Iterable[int], settings: Any) -> str:
-    """Return the flow run that carries out changes of a plan with which a night waits.
-
-    Empty where no night on the Prefect server that PREFECT_API_URL names waits with it, or that
-    server does not answer.
-    """
+    """Return the flow run that carries out changes of a plan with which a night waits on a server; '' for none."""
     from importlib.util import find_spec
 
     if not os.environ.get("PREFECT_API_URL") or find_spec("prefect") is None:

@@ -1,8 +1,4 @@
-"""Audit: what is wrong in a store, counted and shown with the secrets masked; nothing is changed.
-
-What a night would mend is found by the night's own rules, so that an audit and a plan agree.
-A class that the store's columns cannot answer says so instead of saying nought.
-"""
+"""Audit: what is wrong in a store, by the night's own rules, counted and shown masked; nothing is changed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -45,12 +41,10 @@ _WIDTH = 120
 
 
 def audit(records: pl.DataFrame, ctx: Context, known: KnownSecrets = NONE) -> dict[str, Any]:
-    """Return for each class its count and examples, or why it is not measurable.
+    """Return for each class its count and examples, or why it is not measurable; `known` are secrets told before.
 
-    `known` are the secrets that the store told of before.
-
-    `{"records": n, "live": n, "classes": {name: {"count", "examples": [{"id", "why", "text"}]}}}`;
-    a class without `count` has `not_measurable`, a sentence.
+    `{"records": n, "live": n, "classes": {name: {"count", "examples": [{"id", "why", "text"}]}}}`; a
+    class without `count` has `not_measurable`, a sentence.
     """
     finders: dict[str, Callable[[], pl.DataFrame | str]] = {
         "secrets": lambda: pl.concat(

@@ -25,9 +25,9 @@ def collect(
 ) -> dict[str, Any]:
     """Copy the nodes' session summaries into one root; return counts and the duplicates found.
 
-    `{nodes: {node: {records, sessions}}, copied: [path], already: n, duplicates: [pair]}`. A
-    summary of the same name with other bytes is put beside it as `NAME@NODE.md`; none is
-    overwritten. Without `into` nothing is written.
+    `{nodes: {node: {records, sessions}}, copied: [path], already: n, duplicates: [pair]}`. A summary of
+    the same name with other bytes is put beside it as `NAME@NODE.md`. Without `into` nothing is
+    written.
     """
     records = gathered(roots)
     sessions = {node: _sessions(root) for node, root in roots.items()}
@@ -60,10 +60,7 @@ def across(records: pl.DataFrame, ctx: Context) -> list[dict[str, Any]]:
 
 
 def nodes(given: Sequence[str]) -> dict[str, Path]:
-    """Return the roots by node of `NODE=ROOT` or `ROOT`, which is named after its project.
-
-    Raises MemopsError for two roots of one name.
-    """
+    """Return the roots by node of `NODE=ROOT` or `ROOT`, named after its project; raises MemopsError."""
     found: dict[str, Path] = {}
     for text in given:
         name, sep, place = text.partition("=")

@@ -33,10 +33,7 @@ def shown(settings: Settings, given: dict[str, str]) -> list[dict[str, Any]]:
 
 
 def checked(settings: Settings) -> dict[str, Any]:
-    """Return what was checked; raises MemopsError for a store or suite that is not there.
-
-    What can be told of a setting by itself was checked when the file was read.
-    """
+    """Return what was checked; raises MemopsError for a store or suite that is not there."""
     from memops.evaluation.golden import suite_folder
 
     for name, store in settings.stores.items():

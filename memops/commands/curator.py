@@ -1,10 +1,9 @@
 """The curator: a model proposes what a store could do without; a person decides.
 
-The model sees records of one scope under numbers of its own and answers with JSON lines,
-`{"op": "retire", "id": "r3", "why": "..."}` or `{"op": "merge", "id": "r3", "into": "r7", "why":
-"..."}`. A reply with anything else in it is worthless as a whole. It never sees, so can never
-name, what is pinned, core, hostile or holds a secret. What remains is a plan like any other,
-under the guard, of which nothing happens until somebody has approved it.
+The model sees records of one scope under numbers of its own and answers with JSON lines, `{"op":
+"retire", "id": "r3", "why": "..."}` or `{"op": "merge", "id": "r3", "into": "r7", "why": "..."}`;
+anything else makes a reply worthless. What is pinned, core, hostile or holds a secret it never sees.
+What remains is a plan like any other, under the guard.
 """
 
 import json

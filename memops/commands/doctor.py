@@ -1,8 +1,4 @@
-"""Doctor: what is wrong with a store, its files and this machine, and what to do; read-only.
-
-An audit looks at what records say, the doctor at what they are kept in. Checks that only one kind
-of store knows live in its folder; those here hold for every kind.
-"""
+"""Doctor: what is wrong with a store, its files and this machine, and what to do; read-only."""
 
 import platform
 import sqlite3
@@ -106,10 +102,7 @@ def of_times(records: pl.DataFrame, now: datetime, policy: Policy) -> Iterator[F
 
 
 def _in_rings(links: dict[str, str]) -> int:
-    """How many records follow their links back to themselves.
-
-    After as many steps as there are links, taken by doubling, nobody is anywhere else.
-    """
+    """How many records follow their links, by doubling steps, back to themselves."""
     steps = links
     for _ in range(len(links).bit_length()):
         steps = {at: steps[to] for at, to in steps.items() if to in steps}

@@ -1,7 +1,6 @@
 """Edits by hand of named records: change, pin, forget, recover; each is a plan through the same apply.
 
-A person who names the records may do what no rule may: change, unpin or hide what is pinned or
-core. So these plans have the authority "person"; they are journalled and undone as any other.
+A person may do what no rule may, so these plans have the authority "person".
 """
 
 import re
@@ -55,9 +54,8 @@ class Asked:
 
 
 def change_record(asked: Asked, id: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """Give a live record new values for text, kind, tier or importance.
+    """Give a live record new values for text, kind, tier or importance; a text as the store keeps it.
 
-    A text is what the store keeps of it, as a note its words on one line; `note` says so.
     Raises MemopsError for values that no record may have, and for a text that holds a secret.
     """
     _check(fields, asked.settings)
@@ -119,10 +117,7 @@ def forget_records(
 
 
 def recover_records(asked: Asked, ids: Sequence[str]) -> dict[str, Any]:
-    """Bring back records that are hidden, left the store, or were deleted and archived.
-
-    One whose bytes left its file comes back as a new line of the file of its kind.
-    """
+    """Bring back records that are hidden, left the store (as a new line of a file), or were archived."""
     identity, state = asked.identity(), asked.settings.state
     kept = archive.read(state, identity)
     left = overlay.archived_ids(overlay.read(snapshot.overlay_path(state, identity)))

@@ -150,8 +150,8 @@ def list_pairs(
 ) -> list[dict[str, Any]]:
     """Return the store's conflicts or duplicates with their signals; secrets masked.
 
-    `least` leaves out pairs less similar; `near` asks instead for so many pairs whose probability
-    is nearest to a half. Pairs once judged are not judged again for either.
+    `least` leaves out pairs less similar; `near` asks instead for so many pairs whose probability is
+    nearest to a half.
     """
     from memops.judge.kept import borderline, chosen, known_pairs
 

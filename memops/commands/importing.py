@@ -7,10 +7,9 @@
     defaults = { kind = "fact", scope = "default" }
 
 A MEMORY_SNAPSHOT.md of clawseed's and the file of an MCP memory server (a graph of entities and
-relations: https://github.com/modelcontextprotocol/servers/tree/main/src/memory) need no mapping.
-What no column takes is kept, unread, in `extra` under `imported`. An entry without an id gets one
-from its key, text and time, so that importing twice adds nothing; of entries alike in these, those
-that differ in anything else are told apart by all they hold.
+relations: https://github.com/modelcontextprotocol/servers/tree/main/src/memory) need no mapping. What
+no column takes is kept in `extra` under `imported`. An entry without an id gets one from what it says,
+so that importing twice adds nothing.
 """
 
 import json
@@ -223,11 +222,7 @@ def is_graph(entries: Sequence[Any]) -> bool:
 
 
 def statements(entry: Any) -> Iterator[Any]:
-    """Yield what an entry says as values of our columns: one for an observation or relation.
-
-    A text names its entity, as it has to stand by itself in a store that keeps no subject. What is
-    neither an entity nor a relation is yielded as it is.
-    """
+    """Yield what an entry says as values of our columns: one for an observation or relation, which names its entity."""
     for node in _graph_nodes(entry):
         if _is_entity(node):
             yield from _observed(node)

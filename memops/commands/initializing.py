@@ -44,8 +44,8 @@ def found() -> list[str]:
 def begin(path: Path, addresses: list[str], settings: Settings) -> dict[str, Any]:
     """Examine the stores and write a settings file that names them; nothing else is changed.
 
-    Raises StoreNotFound where none is named and none is found, and MemopsError for a file that is
-    there already.
+    Raises StoreNotFound where none is named and none is found, and MemopsError for a file that is there
+    already.
     """
     if path.exists():
         raise MemopsError(f"{path} is there already", "name another file with --into")

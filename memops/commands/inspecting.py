@@ -58,10 +58,7 @@ def _deleted(records: pl.DataFrame, settings: Settings, identity: dict[str, str]
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which records are listed: those that fit all of this, and the first `limit` of them.
-
-    With `archived`, those that are hidden, left the store or were deleted, instead of the live ones.
-    """
+    """Which records are listed: the first `limit` that fit all of this, live ones or, `archived`, all others."""
 
     kinds: Sequence[str] = ()
     scopes: Sequence[str] = ()
@@ -75,11 +72,9 @@ class Wanted:
 def listed(
     name: str, settings: Settings, now: datetime | None = None, wanted: Wanted = Wanted()
 ) -> dict[str, Any]:
-    """Return the records of a store that are wanted, youngest first: total, and the first.
+    """Return the records of a store that are wanted, youngest (by the clock of decay) first: total, and the first.
 
-    Age is what decay counts, from the latest time of its clock; unknown ages come last. Words are
-    looked for in the masked text, whatever their case or width, so that a search cannot tell what it
-    hides.
+    Words are looked for in the masked text, so that a search cannot tell what it hides.
     """
     at = now or clock()
     address, identity, records = records_of(name, settings)

@@ -1,8 +1,8 @@
 """Label sheets: changes of plans in their place, for readers to judge; and the counts of their labels.
 
-A reader sees the file and the change in its context, and writes `right` (the owner would want it),
-`harmless` (nothing lost, nothing won) or `harmful` (something true, current or needed is lost,
-hidden or torn apart) into the last column but one. Counts go on; sentences stay in the sheet.
+A reader writes `right` (the owner would want it), `harmless` (nothing lost, nothing won) or `harmful`
+(something true, current or needed is lost, hidden or torn apart). Counts go on; sentences stay in the
+sheet.
 """
 
 import io
@@ -27,13 +27,11 @@ _TEXT = 6000  # characters of the text itself
 
 
 def sheet(plans: Iterable[str], state: Path, most: int, codes: Sequence[str] = ()) -> pl.DataFrame:
-    """Return at most so many changes of each shape and family, spread over plans and texts.
+    """Return at most so many changes of each shape and family, of reasons in `codes` if any, spread over
+    plans and texts.
 
-    `codes` names the reasons of those wanted; all, if none.
-
-    Texts that stand in a plan many times are shown once before any is shown again, and what
-    belongs to another change (what a keeper gains) goes with it. The choice is by digest, so that
-    the same plans give the same sheet.
+    Texts that stand in a plan many times are shown once before any is shown again, and what a keeper
+    gains goes with its change. The choice is by digest, so that the same plans give the same sheet.
     """
     reviews = [reviewing.begun(name, state) for name in plans]
     rows = pl.concat([_rows(nth, review) for nth, review in enumerate(reviews)])
@@ -91,8 +89,7 @@ def counts(
 ) -> dict[str, Any]:
     """Return the record of judged sheets: counts by shape and family, who judged, and agreement.
 
-    `unseen` says that the texts were not used in building and the readers built no rule; only
-    then does the record count.
+    It counts where `unseen`: the texts were not used in building and the readers built no rule.
     """
     rows = pl.concat([read(path).select(*_KEY, "label") for path in sheets])
     judged = rows.filter(pl.col("label") != "").unique(["plan", "seq"], keep="last")

@@ -1,9 +1,8 @@
-"""Purging: forgetting for good, in the store and in everything that memops kept of it.
+"""Purging: forgetting for good, in the store and in everything that memops kept of it; there is no undo.
 
-There is no undo. The store removes the records so that no byte of their text stays; the snapshots,
-runs, plans and suites that hold them are made anew without them, and what is derived from them
-(reports, a model's answers) goes. What other stores have of the same text is theirs: it is named,
-not touched. The receipt holds digests and counts, no text.
+The snapshots, runs, plans and suites that hold a record are made anew without it; reports and a model's
+answers go. What other stores have of the same text is named, not touched. The receipt holds digests and
+counts, no text.
 """
 
 import contextlib
@@ -38,10 +37,9 @@ def purge(
     """Forget records of a store, or count what would go; with `absorbed` what they stood for, too.
 
     Records are named as everywhere (`selecting.meant`), and by ids that only a snapshot has. Returns
-    {removed, places, same_text, absorbed, elsewhere, snapshot, dry_run}: counts by place, ids of
-    records that still say it, of those that were merged into it or replaced by it and stay, files
-    that memops wrote and that still hold it, and the snapshot that was taken since others had to
-    go. Run again after a crash, it finishes. Raises MemopsError for a name that is nobody's.
+    counts by place, ids of records that say the same or were absorbed and stay, files that still hold
+    it, and the snapshot taken since others went. Run again after a crash, it finishes. Raises
+    MemopsError for a name that is nobody's.
     """
     store, state = open_store(settings.store(name).address), settings.state
     if "purge" not in store.capabilities:
@@ -111,8 +109,7 @@ def _purged(
 def _meant(state: Path, own: str, asked: _Asked, every: pl.DataFrame, begun: set[str]) -> set[str]:
     """The ids that a person means, with those `begun`; raises MemopsError for what no copy has.
 
-    An id stands for its record before it stands for the beginning of another, also where only a
-    snapshot has it still, or where it was purged before.
+    An id stands for its record, even if purged or only in a snapshot, before it begins another's.
     """
     strange = {*asked.names} - {*every["id"]} - begun
     done = purge_files.begun_as(state, own) | purge_receipts.among(state, strange)

@@ -1,8 +1,7 @@
 """Repairing: what the doctor found and a person asks to have mended, planned and then done.
 
-A repair mends what a store is kept in, never what its records say, and nothing is repaired that
-was not named. What was there before is on disk first: a snapshot of the store, and the rows of
-databases that no snapshot holds.
+It mends what a store is kept in, never what its records say, after a snapshot and a copy of rows that
+none holds.
 """
 
 from collections.abc import Sequence
@@ -28,9 +27,9 @@ def repair(
 ) -> dict[str, Any]:
     """Plan the repair of what these checks found, and carry it out when it is approved.
 
-    Returns {store, repairs: [{check, count, says, steps}], repaired, before, kept}: the snapshot
-    taken before, and the file with what it does not hold. Raises Locked while the agent runs
-    where its database is needed alone.
+    Returns {store, repairs: [{check, count, says, steps}], repaired, before, kept}: the snapshot taken
+    before, and the file with what it does not hold. Raises Locked while the agent runs where its
+    database is needed alone.
     """
     store = standing(open_store(settings.store(name).address))
     chosen = [r for r in _offered(store, checks) if r.check in checks]
@@ -50,9 +49,9 @@ def repair(
 
 
 def taken_back(name: str, state: Path) -> dict[str, Any] | None:
-    """Take a repair back by the name of the snapshot before it; None when there is no such repair.
+    """Take a repair back by the name of the snapshot before it, as a run is; None when there is no such repair.
 
-    Returns what taking a run back does. Raises MemopsError for one that only a restore undoes.
+    Raises MemopsError for one that only a restore undoes.
     """
     path = state / "repairs" / f"{name}.json"
     if not path.is_file():
@@ -72,10 +71,7 @@ def taken_back(name: str, state: Path) -> dict[str, Any] | None:
 def embed(
     name: str, model: str, settings: Settings, approve: bool = False, now: Now = None
 ) -> dict[str, Any]:
-    """Give clawseed's rows without a vector theirs, by the model that made those of the others.
-
-    Returns {store, lacking, compared, filled, before}. Raises MemopsError for another model.
-    """
+    """Give clawseed's rows without a vector theirs; raises MemopsError for another model than that of the others."""
     from memops.models.encode import open_encoder
     from memops.stores.clawseed import vectors
 
@@ -92,10 +88,7 @@ def embed(
 
 
 def view(name: str, settings: Settings, write: bool = False, now: Now = None) -> dict[str, Any]:
-    """Return {text, entries, path} of the MEMORY_SNAPSHOT.md for a clawseed store; write it.
-
-    `path` is where it was written. Raises MemopsError when there is nothing to put into it.
-    """
+    """Return {text, entries, path} of a clawseed store's MEMORY_SNAPSHOT.md, and write it; raises MemopsError."""
     from memops.stores.clawseed import view as clawseed_view
 
     store = _clawseed(name, settings)

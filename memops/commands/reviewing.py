@@ -44,8 +44,7 @@ class Item:
 class Review:
     """A plan under review, with the records that it was made from.
 
-    `lines` are the plan's as it was made, also those that were taken out; `standing` and `open`
-    the sequence numbers that are left and those that nobody has decided on.
+    `lines` are the plan's as it was made; `standing` and `open` the numbers that are left, and undecided.
     """
 
     plan: planfile.PlanFile
@@ -147,10 +146,7 @@ def remembered(state: Path, identity: dict[str, str]) -> pl.DataFrame:
 
 
 def in_clear(review: Review, seqs: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """Return by number the texts of redactions before and after, secrets as they are.
-
-    For the eyes of a person who asked for them; no file and no JSON may hold them.
-    """
+    """Return by number the texts of redactions before and after, in clear: for a person's eyes, no file and no JSON."""
     redacted = pl.col("intent").eq("redact") & pl.col("text").is_not_null()
     rows = review.rows.filter(redacted, pl.col("seq").is_in(list(seqs)))
     found = rows.join(review.records.select("id", before="text"), on="id")

@@ -26,9 +26,8 @@ _EXPIRED = "time.expired"
 class Course:
     """One simulated course under one policy.
 
-    `weeks` has a row a night (week, at, MOVES, live, and live by tier); `start` is what fills the
-    floors before the first (scope, kind, live, floor), `kinds` has a row a night, scope and kind
-    (week, scope, kind, live, floor).
+    `weeks` has a row a night (week, at, MOVES, live, and live by tier), `kinds` one a night, scope and
+    kind (live, floor); `start` is what fills the floors before the first.
     """
 
     start: pl.DataFrame

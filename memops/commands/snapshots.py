@@ -53,8 +53,8 @@ def prune(settings: Settings, now: datetime | None = None, remove: bool = True) 
 def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> dict[str, Any]:
     """Make a store exactly what a snapshot holds; what it holds until then is snapshotted first.
 
-    Nothing that its agent writes meanwhile is lost: it is in that snapshot, or still in the store.
-    Runs that were cut off come to their end, as what they were about is not there any more.
+    What its agent writes meanwhile is in that snapshot, or still in the store. Runs that were cut off
+    come to their end.
     """
     found = _found(name, settings)
     snapshot.verify(found)

@@ -18,11 +18,7 @@ from memops.state.runs import Run
 def take_back(
     run: Run, seqs: Sequence[int], state: Path, clock: datetime, lock_timeout: float = 10.0
 ) -> dict[str, Any]:
-    """Take back what a run did to the records of these changes, and remember them as refused.
-
-    What hangs on them goes with them, what the run passed over does not; returns the run's summary
-    and the `seqs` that went.
-    """
+    """Take back what a run did to the records of these changes and what hangs on them; remember them as refused."""
     review = reviewing.opened(planfile.load(run.header["plan"], state), state)
     reviewing.refuse_unknown(review, seqs)
     changes = review.plan.changes["id"]
@@ -43,10 +39,10 @@ def roll_back(run: Run, state: Path, clock: datetime, lock_timeout: float = 10.0
 
 
 def refuse_taken_back(run: Run, state: Path, clock: datetime) -> list[int]:
-    """Reject what a person took back: not to be proposed again until its evidence changes.
+    """Reject what a person took back: not to be proposed again until its evidence changes; returns the numbers.
 
-    Taking back a run that was cut off, or did not read back, mends it and is no answer to its
-    changes; nor is there one to what a person asked for by name. Returns the numbers that went.
+    Taking back a run that was cut off, or did not read back, mends it and is no answer, nor to what a
+    person asked for.
     """
     if run.state != "rolled-back" or not run.was_verified or run.header["authority"] == "person":
         return []

@@ -29,9 +29,8 @@ def judge_pairs(
 ) -> Iterator[dict[str, Any]]:
     """Yield {id, duplicate, conflict, duplicate_score, conflict_score, newer} for each {id, a, b}.
 
-    Each pair is put before a night as a scope of its own; what is no candidate is neither. What a
-    model says counts half of each score. `newer` is the side that a model calls the current one,
-    else the one whose text says that it replaces the other, or None.
+    Each pair is put before a night as a scope of its own; what a model says counts half of each score.
+    `newer` is the side that a model, or else a text itself, calls the current one, or None.
     """
     if not pairs:
         return
@@ -74,8 +73,8 @@ def reached(
 ) -> Iterator[dict[str, Any]]:
     """Yield for each language and label how many pairs there are, and the share asked or settled.
 
-    The pairs of a theme stand in one scope, so that each text has the others beside it: asked are
-    those that a model would be, settled those of which the rules are sure.
+    The pairs of a theme stand in one scope; asked are those that a model would be, settled those of
+    sure rules.
     """
     said = {(str(pair.get("theme", "")), pair[side]) for pair in pairs for side in "ab"}
     texts = {key: f"{n:07}" for n, key in enumerate(sorted(said))}

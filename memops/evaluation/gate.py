@@ -57,10 +57,7 @@ def by_rank(pairs: pl.DataFrame) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Compared:
-    """A measure before and after, over all queries or a slice, with the interval of the difference.
-
-    `p` is one-sided, of a loss, by Holm over the slices or over the measures.
-    """
+    """A measure before and after, over all queries or a slice; `p` is one-sided, of a loss, by Holm."""
 
     measure: str
     slice: str
@@ -156,10 +153,10 @@ def refuse_empty(grades: Grades, hint: str) -> None:
 def judge(before: Grades | Mapping[str, Any], after: Grades, policy: Policy) -> Verdict:
     """Return the verdict on `after` against a baseline.
 
-    Fail: the interval of the deciding measure's mean difference lies below 0 and the mean loss
-    reaches the minimum; or a slice lost its minimum and that is no chance; or a floor is broken.
-    Warn: a loss that is large but not sure, or sure but small, or in another measure.
-    Inconclusive: nothing comparable, nothing to search, or too few queries to exclude a large loss.
+    Fail: the interval of the deciding measure's mean difference lies below 0 and the mean loss reaches
+    the minimum; or a slice lost its minimum and that is no chance; or a floor is broken. Warn: a loss
+    that is large but not sure, or sure but small, or in another measure. Inconclusive: nothing
+    comparable, nothing to search, or too few queries.
     """
     base = before if isinstance(before, Grades) else Grades.from_json(before)
     if reasons := incomparable(base, after):

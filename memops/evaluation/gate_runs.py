@@ -35,8 +35,7 @@ _QRELS = pl.Schema({"query_id": pl.String(), "doc_id": pl.String(), "grade": pl.
 def graded(run: Path, qrels: Path, measures: Sequence[str] = USUAL) -> Grades:
     """Return the grades of a run; a judged query that it does not answer has the value 0.
 
-    Raises StoreNotFound for a file that is not there, and Corrupt, with the line, for what is not
-    TREC's.
+    Raises StoreNotFound for a file that is not there, and Corrupt, with the line, for what is not TREC's.
     """
     found, golden = read_run(run), read_qrels(qrels)
     if not found["query_id"].is_in(golden["query_id"].implode()).any():
@@ -55,10 +54,7 @@ def graded(run: Path, qrels: Path, measures: Sequence[str] = USUAL) -> Grades:
 def gated(
     run: Path, qrels: Path, before: Path | None, policy: Policy, accept: bool = False
 ) -> dict[str, Any]:
-    """Compare a run with an earlier one, or record it in that one's place.
-
-    Raises GateInconclusive where there is none.
-    """
+    """Compare a run with an earlier one, or record it in that one's place; raises GateInconclusive for none."""
     measures = dict.fromkeys((*USUAL, policy.gate.measure))
     now = graded(run, qrels, [*measures])
     if before is None or not (accept or before.is_file()):

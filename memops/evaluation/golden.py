@@ -27,9 +27,9 @@ NUGGETS = pl.Schema({"query_id": pl.String(), "nugget": pl.String()})
 class Suite:
     """Golden queries and how they are graded.
 
-    `relevant` names records, `nuggets` are regular expressions that a right answer matches,
-    `avoid` names records or patterns that must not come back. `floors` are the least values of
-    the deciding measure, over all ("all") or by slice ("category:temporal", "lang:zh").
+    `relevant` names records, `nuggets` are regular expressions that a right answer matches, `avoid`
+    names records or patterns that must not come back. `floors` are the least values of the deciding
+    measure, over all or by slice.
     """
 
     name: str

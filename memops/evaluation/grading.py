@@ -32,10 +32,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Grades:
-    """What a suite measured: a value a retriever, query and measure, and what it depends on.
-
-    `retriever` is the one that is judged. `fingerprints` must agree before two are compared.
-    """
+    """What a suite measured: a value a retriever, query and measure, and the `fingerprints` of what it depends on."""
 
     suite: str
     retriever: str
@@ -119,9 +116,9 @@ def grade(
 ) -> Grades:
     """Return the suite's grades of records.
 
-    Give both sides of a comparison the same encoder (`frozen`); without one, the suite's is used.
-    `edges` (old, new) says what became of records that are no longer there (`lineage`). With a
-    `clock` (seconds) every search is done once more and timed.
+    Give both sides of a comparison one encoder (`frozen`); without one, the suite's is used. `edges`
+    (old, new) says what became of records that are gone (`lineage`). With a `clock` (seconds) every
+    search is timed.
     """
     encoder = encoder or frozen(suite, records)
     asked = suite.queries.filter("answerable")
@@ -182,11 +179,7 @@ def _timed(
 
 
 def freeze(grades: Grades, folder: Path) -> None:
-    """Write the fitted encoder of these grades beside their baseline.
-
-    Fitted anew on the records of another day it would be another encoder, and nothing could be
-    compared.
-    """
+    """Write the fitted encoder of these grades beside their baseline, with which alone others can be compared."""
     if isinstance(grades.encoder, Lsa):
         grades.encoder.save(folder / ENCODER)
 

@@ -32,10 +32,7 @@ from memops.state.sources import open_or_take
 
 @dataclass(frozen=True)
 class Asked:
-    """A store or snapshot that is to be graded by a suite.
-
-    Unless it is to `keep`, the snapshot that the grades are of is gone afterwards.
-    """
+    """A store or snapshot to be graded by a suite; unless it is to `keep`, the snapshot that is taken goes again."""
 
     store: str
     suite: str
@@ -76,8 +73,8 @@ def deciding(policy: Policy, measure: str | None) -> Policy:
 def gate(asked: Asked, accept: bool = False, measure: str | None = None) -> dict[str, Any]:
     """Compare a store's grades with the suite's baseline, or record them as the baseline.
 
-    Raises GateInconclusive when there is no baseline to compare with, MemopsError when the suite
-    lacks the `measure` that is to decide.
+    Raises GateInconclusive without a baseline, MemopsError where the suite lacks the `measure` that is
+    to decide.
     """
     graded, taken = _graded(asked, refit=accept)
     path = suite_folder(asked.suite) / "baseline.json"
@@ -133,10 +130,7 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
 
 
 def _since_baseline(path: Path, now: Grades, verdict: Verdict, policy: Policy) -> Verdict:
-    """The verdict on a plan; fail where its loss comes on top of others since the baseline.
-
-    What each of many nights loses may be too little for any of them to fail.
-    """
+    """The verdict on a plan; fail where its loss comes on top of those of other nights since the baseline."""
     if verdict.verdict not in ("pass", "warn") or verdict.gained_by >= 0 or not path.is_file():
         return verdict
     with contextlib.suppress(MemopsError, OSError):  # a damaged one tells nothing

@@ -1,8 +1,7 @@
 """Tests of a judge: how often each of its verdicts is right on labelled pairs, by language.
 
-What it may decide unattended it earns as rules do (`memops.autonomy`): the counts of a test are kept
-in the state folder by the digest of the model and its prompt, so that another model earns nothing
-by them. The language in which a verdict does worst counts.
+It earns what it may decide as rules do (`memops.autonomy`): counts are kept by the digest of the model
+and its prompt, and the language in which a verdict does worst counts.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -75,9 +74,9 @@ def tested(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return how each verdict does in each language, and what it may therefore decide.
 
-    Of the first: verdict, lang, said (pairs), right, precision, low, high, recall. A verdict that a
-    veto stands above is not counted, as nothing comes of it; nor is one that is unsure. Of the
-    second: the shape of change, its counts in the worst language, low and `may`.
+    The first has verdict, lang, said (pairs), right, precision, low, high, recall; what is unsure, or a
+    veto stands above, is not counted. The second has the shape of change, its counts in the worst
+    language, low and `may`.
     """
     if not pairs:
         raise MemopsError("no labelled pairs", "name a file of JSON lines: a, b, label")

@@ -20,9 +20,9 @@ QRELS = pl.Schema(
 def qrels(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = None) -> pl.DataFrame:
     """Return (query_id, unit, doc_id, grade, avoid): which live records hold what is to be found.
 
-    A unit is a golden id or a nugget. Its records are the id's live descendants, or those whose
-    text matches and does not hold the question too; one that no record holds has a null doc_id and
-    still counts.
+    A unit is a golden id or a nugget. Its records are the id's live descendants, or those whose text
+    matches and does not hold the question too; one that no record holds has a null doc_id and still
+    counts.
     """
     wanted, found = pl.lit(False), _heirs(suite, records, edges)
     found = suite.relevant.join(found, on="id", how="left")
@@ -97,11 +97,7 @@ _LONG = (5, 8)  # words, or Han characters, of a question that nobody writes by 
 
 
 def leaks(suite: Suite, records: pl.DataFrame) -> pl.DataFrame:
-    """Return (query_id, doc_id) of live records whose text holds the whole of a question.
-
-    Who writes the question beside an answer into a store would always be found, and found right. So
-    a leak is reported, and is evidence of nothing but what a person named by its id.
-    """
+    """Return (query_id, doc_id) of live records whose text holds the whole of a question: evidence of nothing."""
     said, text = normalised(pl.col("text")), pl.col("text")
     spaces, han = said.str.count_matches(" "), said.str.count_matches(r"\p{Han}")
     long = (spaces >= _LONG[0] - 1) | (han >= _LONG[1])

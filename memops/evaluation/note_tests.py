@@ -1,7 +1,4 @@
-"""Tests of a model that reads notes: which of its facts are right, and what it may therefore do.
-
-Labelled notes go the way of `migrate --ask`; what is earned by it is as in `judge_tests`.
-"""
+"""Tests of a model that reads notes: which of its facts are right, and what it may therefore do."""
 
 import unicodedata
 from pathlib import Path

@@ -1,8 +1,7 @@
 """Proposals: golden queries that wait for a person, in `proposals.jsonl` beside the suite.
 
-A line is a query as it stands in `queries.jsonl`, with what its evidence `says`, and `keep`: true
-or false once a person has decided, null until then. Whoever prefers an editor sets it there; what
-was dropped stays, so that it is not proposed again.
+A line is a query as in `queries.jsonl`, with what its evidence `says`, and `keep`: true or false once a
+person has decided, there or in an editor. What was dropped stays, so that it is not proposed again.
 """
 
 import json
@@ -89,8 +88,8 @@ def text_of(rows: Sequence[Mapping[str, Any]]) -> str:
 def purged(folder: Path, terms: PurgeTerms) -> Iterator[tuple[Path, bytes, int]]:
     """Yield each file of a suite that changes, what it holds afterwards, and how many lines went.
 
-    A proposal says what its evidence says, and a query was made from it: either goes when none of
-    its evidence is left, or when it holds what a record said; else it loses the record's id.
+    A query goes when none of its evidence is left or it holds what a record said; else it loses the
+    record's id.
     """
     for name in ("proposals.jsonl", "queries.jsonl", "records.jsonl"):
         path = folder / name

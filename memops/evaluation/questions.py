@@ -27,11 +27,7 @@ _NAME = re.compile(r"(?=.*[^\W\d_]{2})[^\W_](?:[\w '/&+.-]{0,38}[\w)])?")
 
 @dataclass(frozen=True)
 class Statement:
-    """One text as it can be asked about.
-
-    `topic` says what it is about, `answer` which values it gives; of two statements of one topic
-    and different answers, one is out of date or the question is ambiguous.
-    """
+    """One text as it can be asked about: what it is about (`topic`) and which values it gives (`answer`)."""
 
     text: str
     lang: str

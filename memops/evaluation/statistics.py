@@ -27,9 +27,8 @@ def interval(
 
 
 def sign_flip(differences: Floats, resamples: int, seed: int) -> float:
-    """Return the one-sided p of a mean so low if signs were random (Fisher's randomisation test).
-
-    Exact below 16 differences that are not 0, else of that many random flips.
+    """Return the one-sided p of a mean so low if signs were random (Fisher's test): exact below 16
+    differences that are not 0, else of `resamples` random flips.
     """
     moved = differences[differences != 0]
     if not len(moved):
@@ -57,9 +56,9 @@ def holm(ps: list[float]) -> list[float]:
 
 
 def detectable(differences: Floats) -> float:
-    """Return the smallest mean loss that this many queries would show four times in five.
+    """Return the smallest mean loss that so many queries would show four times in five; 1 of fewer than two.
 
-    (z of 97.5 % + z of 80 %) * standard error; with fewer than two differences it is 1.
+    (z of 97.5 % + z of 80 %) * standard error.
     """
     if len(differences) < 2:
         return 1.0
@@ -97,9 +96,8 @@ _SAME = 1e-9
 def compared(graded: Grades, settings: Gate) -> list[dict[str, Any]]:
     """Return a row for each other retriever and measure, in their order.
 
-    `difference` is the judged retriever's mean less the other's, with its bootstrap interval; `p`
-    that of a sign-flip test on both sides, by Holm over all rows; `won`, `tied` and `lost` count
-    queries by what is better.
+    `difference` is the judged retriever's mean less the other's, with its bootstrap interval; `p` that
+    of a sign-flip test on both sides, by Holm over all rows; `won`, `tied` and `lost` count queries.
     """
     key = ["query_id", "measure"]
     own = graded.per_query.filter(pl.col("retriever") == graded.retriever)

@@ -243,8 +243,8 @@ def _small(suite: Suite) -> Iterator[Problem]:
 def _weak(suite: Suite, policy: Policy) -> Iterator[Problem]:
     """What the gate could not see: with so few queries, which loss would pass for chance.
 
-    A night's noise flips some queries each way; the loss shown with a power of 80 % is
-    (z of 95 % + z of 80 %) * sqrt(flips / queries), after Sakai (2016).
+    Noise flips some queries each way; the loss shown with a power of 80 % is (z of 95 % + z of 80 %) *
+    sqrt(flips / queries), after Sakai (2016).
     """
     count = suite.queries.filter("answerable").height
     settings = policy.gate

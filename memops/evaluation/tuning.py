@@ -1,8 +1,4 @@
-"""Tuning: retrievers, weights, encoders and passages tried on one half of a suite, told on the other.
-
-Half of the queries (by a hash of their ids) choose, the other half reports, so that a choice among
-many is not praised for its luck. Cost is milliseconds a query.
-"""
+"""Tuning: retrievers, weights, encoders and passages tried on one half of a suite, told on the other half."""
 
 import hashlib
 import time

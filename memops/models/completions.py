@@ -1,10 +1,8 @@
 """An OpenAI-compatible endpoint: many questions, a few at a time, within a budget, remembered.
 
-Where it is comes from the environment: MEMOPS_MODEL_URL (its base, such as
-https://api.example.com/v1), MEMOPS_MODEL, and MEMOPS_MODEL_KEY or MEMOPS_MODEL_KEY_FILE; else it is
-the one that `[policy.judge]` names. Answers are kept by what was asked, so a night that was cut off
-goes on where it stopped. Trouble is never an exception: a question that got no good answer waits,
-with the reason.
+It is named by MEMOPS_MODEL_URL (its base, such as https://api.example.com/v1), MEMOPS_MODEL, and
+MEMOPS_MODEL_KEY or MEMOPS_MODEL_KEY_FILE; else by `[policy.judge]`. Answers are kept by what was asked.
+Trouble is never an exception: a question that got no good answer waits, with the reason.
 """
 
 import http.client
@@ -71,10 +69,7 @@ class Endpoint:
 
 
 def endpoint(judge: Judge) -> Endpoint:
-    """Return the endpoint of the environment, else the one that judges pairs.
-
-    Raises MemopsError where none is named.
-    """
+    """Return the endpoint of the environment, else the one that judges pairs; raises MemopsError for none."""
     url, model = os.environ.get("MEMOPS_MODEL_URL", ""), os.environ.get("MEMOPS_MODEL", "")
     if not url and judge.endpoint:
         return of_judge(judge)
@@ -101,8 +96,8 @@ def ask(
 ) -> Answers:
     """Ask the questions, `policy.in_flight` at a time, those first that come first.
 
-    `good` says whether an answer may be used; one that is not good makes its question wait and is
-    not kept. `kept` is the folder of answers; without one the caller keeps what it needs.
+    An answer that is not `good` makes its question wait. `kept` is the folder of answers, if they are
+    to be kept.
     """
     asking = _Asking(of, policy, kept, good)
     with ThreadPoolExecutor(max_workers=max(1, policy.in_flight)) as pool:

@@ -1,8 +1,8 @@
 """Distilling: a static model from a local sentence-transformers model, and what that costs.
 
-The method of Model2Vec (Tulkens and van Dongen 2024): each token of the vocabulary is encoded by
-itself, the vectors are reduced by PCA and weighted as by Zipf's law, and a text is the mean of its
-tokens. Encoding is then a look-up, hundreds of times as fast; word order no longer counts.
+The method of Model2Vec (Tulkens and van Dongen 2024): each token is encoded by itself, the vectors
+reduced by PCA and weighted as by Zipf's law; a text is the mean of its tokens, so encoding is a
+look-up.
 """
 
 import time

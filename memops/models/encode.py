@@ -41,11 +41,10 @@ class Encoder(Protocol):
 
 
 def open_encoder(name: str, cache: Path | None = None, instruction: str = "") -> Encoder:
-    """Return `lsa`, an endpoint's model (`URL#MODEL`), or the sentence-transformers model of a
-    folder or name.
+    """Return `lsa`, an endpoint's model (`URL#MODEL`), or a sentence-transformers model by folder or name.
 
-    `cache` is a folder for the vectors of models, `instruction` what stands before a query.
-    Raises MemopsError when the model cannot be had.
+    `cache` keeps a model's vectors, `instruction` stands before queries. Raises MemopsError for one not
+    to be had.
     """
     if name == "lsa":
         return Lsa()

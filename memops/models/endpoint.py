@@ -1,7 +1,4 @@
-"""A client for one endpoint over the careful `wire`, and the encoder behind one (`POST URL/embeddings`).
-
-The host must be the machine itself, or be named in an environment variable.
-"""
+"""A client for one endpoint over the careful `wire`, and the encoder behind one (`POST URL/embeddings`)."""
 
 import http.client
 import json
@@ -32,10 +29,8 @@ _TIMEOUT = 10.0
 
 @dataclass(frozen=True)
 class Manners:
-    """How an endpoint is spoken to, and of.
-
-    `env` begins the names of the variables ENV_HOSTS, ENV_TOKEN and ENV_TOKEN_FILE; `whom` stands
-    in messages, `again` and `absent` say what to do when it fails or is not there.
+    """How an endpoint is spoken to and of: what the variables ENV_HOSTS, ENV_TOKEN(_FILE) begin with, what
+    messages call it, and what to do when it fails or is not there.
     """
 
     env: str
@@ -66,8 +61,7 @@ class Endpoint:
     def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return the JSON object of a 200; retries what may pass.
 
-        Raises Unauthorised for 401 and 403, StoreNotFound where nothing answers or there is no
-        such route, Incomplete for everything else that is not a whole answer.
+        Raises Unauthorised for 401 and 403, StoreNotFound for no answer or route, Incomplete for all else.
         """
         return self._asked("POST", path, path, json.dumps(body).encode())
 
@@ -144,10 +138,7 @@ _MANNERS = Manners(
 
 
 class Remote:
-    """One model of an endpoint, `URL#MODEL`; `instruction` comes before each query.
-
-    Texts are sent to the machine itself, or to a host named in MEMOPS_ENCODER_HOSTS.
-    """
+    """One model of an endpoint, `URL#MODEL`: this machine's, or of a host named in MEMOPS_ENCODER_HOSTS."""
 
     speaks = True
 

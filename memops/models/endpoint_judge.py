@@ -1,9 +1,8 @@
 """A judge of pairs behind an OpenAI-compatible endpoint: the user's own model.
 
-A request holds one JSON object with at most `judge.pairs` pairs, and its answer must be one JSON
-object with a verdict for each of them and nothing else; anything else counts as no answer. What a
-pair would be changed for is asked both ways round, and two answers that disagree leave it unsure.
-Verdicts are kept by the hash of texts, prompt and model; no text is kept.
+A request holds at most `judge.pairs` pairs, its answer a verdict for each and nothing else, or it counts as
+none. What a pair would be changed for is asked both ways round; answers that disagree leave it unsure.
+Verdicts are kept by the hash of texts, prompt and model.
 """
 
 import json

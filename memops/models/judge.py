@@ -1,7 +1,7 @@
 """A judge of pairs: a local cross-encoder that tells what one text says of the other.
 
-Only safetensors are read, from a folder on this machine: no code, no pickle, no network. Each pair
-is read by itself on one thread, so that its word does not depend on what is asked beside it.
+Only safetensors are read: no code, no pickle, no network. Each pair is read by itself on one thread, so
+that its word does not depend on what is asked beside it.
 """
 
 import hashlib
@@ -26,10 +26,9 @@ _FILES = (".json", ".txt", ".safetensors", ".model")
 class CrossEncoderJudge:
     """A sentence-transformers CrossEncoder, loaded when first asked; what it says is kept on disk.
 
-    Asked both ways round; the weaker direction counts, and a word below `confidence` is unsure.
-
-    Its labels are contradiction, entailment and neutral, or it has one score: how much the two
-    say the same. Raises MemopsError for a folder that holds no such model.
+    Its labels are contradiction, entailment and neutral, or it has one score: how much the two say the
+    same. Asked both ways round, the weaker counts; below `confidence` it is unsure. Raises MemopsError
+    for no such model.
     """
 
     name = "cross-encoder"
@@ -66,10 +65,7 @@ class CrossEncoderJudge:
         return Verdict(_VERDICTS[best] if sure else UNSURE, row[best])
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Any:
-        """Return the probabilities of WORDS that each pair's first text gives its second.
-
-        Shape (pairs, 3), rounded to 1e-4; of a single score p they are 0, p and 1 - p.
-        """
+        """Return the probabilities (pairs, WORDS) that each first text gives its second; a score p is 0, p, 1 - p."""
         asked = [json.dumps(pair) for pair in pairs]
         if not asked:
             return np.zeros((0, len(WORDS)))

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 
 def local_models(policy: Policy, state: Path, records: pl.DataFrame) -> Models:
-    """Return the encoder and the judge that the policy names; LSA is fitted on live records.
+    """Return the encoder and the judge that the policy names, answers kept in the state folder; LSA is fitted.
 
-    What they answer is kept in the state folder by hash. Raises MemopsError for a local model that
-    cannot be had; planning asks no network but the endpoint that `judge.endpoint` names.
+    Raises MemopsError for a local model that cannot be had; no network is asked but `judge.endpoint`.
     """
     recipes: dict[str, Any] = {}
     encode, judge = None, decider(policy.judge, state)

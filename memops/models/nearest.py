@@ -37,11 +37,7 @@ def _ranked(products: Scores, found: Ints, k: int) -> Ranks:
 
 
 def library() -> Any:
-    """Return faiss, with threads that sleep while they wait for each other.
-
-    Those that spin, as they would, take a busy machine's time from the ones that work: measured,
-    four times the CPU time and three times as long.
-    """
+    """Return faiss, with threads that sleep while they wait: spinning took four times the CPU time."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # is read when faiss is loaded
     import faiss
 
@@ -64,11 +60,10 @@ class Approximate:
 
 
 def approximate(documents: Scores, least: float, whole: bool = False) -> Approximate:
-    """Return an index that finds at least this share of the exact nearest, on a sample.
+    """Return an index that finds at least this share of the exact nearest, on a sample; searched cells double.
 
-    As many cells are searched as that takes, doubling; in the end all of them, which is exact.
-    Where documents are of whole numbers (`whole`), so are the cells' centres, so that what a
-    query finds does not depend on how many are asked together, nor by how many threads.
+    Where documents are `whole` numbers, so are the cells' centres, so that what a query finds does not
+    depend on how many are asked together, nor by how many threads.
     """
     faiss = library()
     count, dims = documents.shape

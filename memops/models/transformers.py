@@ -21,8 +21,8 @@ _HINT = "give `lsa`, a folder with a sentence-transformers model, or the name of
 class Model:
     """A sentence-transformers model; vectors are cached by recipe and hash of the text.
 
-    `steady` encodes each text by itself, in whole precision and on one thread: its vector is the
-    same to the last bit whatever is encoded beside it, at a third of the rate.
+    `steady` encodes each text by itself, in whole precision and on one thread, so that its vector is
+    always the same to the last bit, at a third of the rate.
     """
 
     speaks = True
@@ -104,10 +104,7 @@ def one_thread() -> Iterator[None]:
 
 
 def load_model(name: str) -> Any:
-    """Return the sentence-transformers model of a folder or name; raises MemopsError.
-
-    Only safetensors are read, and no code that a model brings is run.
-    """
+    """Return the sentence-transformers model of a folder or name, of safetensors alone; raises MemopsError."""
     if (folder := Path(name).expanduser()).is_dir():
         refuse_code(folder, _HINT)
     try:

@@ -26,10 +26,7 @@ _BATCH = 2048  # texts that are encoded before they are kept, so that a cut run 
 def encoded(
     texts: Sequence[str], encode: Encode, cache: Path | None, recipe: Mapping[str, Any]
 ) -> Vectors:
-    """Return the texts' vectors: those known to the cache as they are, the others by `encode`.
-
-    Raises Corrupt for a damaged cache.
-    """
+    """Return the texts' vectors, those known to the cache as they are; raises Corrupt for a damaged cache."""
     if not texts:
         return np.zeros((0, 1), np.float32)
     asked = pl.DataFrame({"hash": [_hash(text) for text in texts], "text": list(texts)})

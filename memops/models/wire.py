@@ -1,8 +1,7 @@
 """A careful wire: one HTTP request to a place that somebody named, and nothing that was not told.
 
-No redirects, no proxy from the environment, no compression, caps on bytes and time. A host is
-resolved once and that address is used; addresses of the link itself (metadata services) never. A
-credential comes from the environment or from a private file that it names, and is in nothing of ours.
+No redirects, no proxy from the environment, no compression, caps on bytes and time; a host is resolved
+once, and never to the link itself (metadata services). A credential is in nothing of ours.
 """
 
 import contextlib
@@ -48,10 +47,7 @@ class Answer:
 
 
 def place(url: str, what: str) -> tuple[Place, str]:
-    """Return the place that a URL names, and its path; `what` is what a complaint calls it.
-
-    Raises MemopsError for a URL with a user or no valid port.
-    """
+    """Return the place that a URL names, and its path; raises MemopsError, calling it `what`, for a bad one."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
         raise MemopsError(f"{what}: no plain http or https address", "no user, no password in it")
@@ -64,8 +60,9 @@ def place(url: str, what: str) -> tuple[Place, str]:
 
 
 def resolved(host: str, port: int, named: bool) -> str | None:
-    """Return the one address that is used, or None where none may be: loopback, or any that is
-    not the link's own if the host was named. Raises StoreNotFound for no such host.
+    """Return the one address that is used: loopback, or any if `named` but the link's own; None for no such one.
+
+    Raises StoreNotFound for no such host.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -89,10 +86,7 @@ def address(to: Place) -> str:
 
 
 def bearing(token: str, to: Place, ip: str) -> dict[str, str]:
-    """Return the header that bears a token, if there is one.
-
-    Raises MemopsError where it would go to another machine unencrypted.
-    """
+    """Return the header that bears a token, if any; raises MemopsError where it would go elsewhere unencrypted."""
     if token and not (to.secure or ipaddress.ip_address(ip.partition("%")[0]).is_loopback):
         said = f"{to.base}: a token is not sent unencrypted to another machine"
         raise MemopsError(said, "use https, or a tunnel to this machine")
@@ -131,8 +125,8 @@ def exchange(
 ) -> Answer:
     """Send one request (method, target, body) on a connection of its own; return its answer.
 
-    `until` is an instant of `time.monotonic`, `most` the bytes that the body may have. Raises
-    Capped beyond them, OSError or HTTPException for a connection that broke.
+    `until` is an instant of `time.monotonic`, `most` the body's bytes: raises Capped beyond, OSError or
+    HTTPException for a connection that broke.
     """
     method, target, body = request
     connection = http.client.HTTPConnection(to.host, to.port, timeout=timeout)

@@ -18,10 +18,10 @@ _MARK = ".memops-demo"
 
 
 def run(into: Path, now: datetime | None = None) -> list[dict[str, Any]]:
-    """Make the sample stores in a folder as they stand `now`, and do the night of each, approved.
+    """Make the sample stores in a folder as they stand `now`, and do the night of each, approved; returns the nights.
 
-    Returns the nights; the settings that name the stores stand beside them.
-    Raises MemopsError for a folder that holds anything but an earlier demonstration, which is made anew.
+    Raises MemopsError for a folder that holds anything but an earlier demonstration, which is made
+    anew.
     """
     if into.is_dir() and any(into.iterdir()) and not (into / _MARK).is_file():
         raise MemopsError(f"{into} holds something else", "give an empty folder with --into")

@@ -46,14 +46,11 @@ def standing(
 ) -> list[dict[str, Any]]:
     """Return how each store stands, and its figures.
 
-    It is `good`; `waiting` while changes of its plans do, after a night that did the rest; `held`
-    while nothing was decided of a night that wrote nothing without a person; `late`; `failed`, as
-    a first night has that was begun and never came to its end; `working` at its first night; or
-    `never` had one.
-
-    `names` default to those configured, those that ever had a night or a plan and those with a run
-    that was cut off. A store whose last good night (or, without one, first night) is older than the
-    limit, or ahead of the clock, is late, whatever came since; one with a run that was cut off has failed.
+    It is `good`; `waiting` while changes do; `held` while nothing was decided of a night that wrote
+    nothing; `late` when its last good night (or, without one, its first) is older than the limit or
+    ahead of the clock; `failed`, also with a run that was cut off or a first night that never ended;
+    `working` at its first night; or `never` had one. `names` default to those configured, and those
+    that had a night, a plan or a run that was cut off.
     """
     last = _last(history.of(settings))
     limit = settings.monitor.max_age_hours if max_age_hours is None else max_age_hours

@@ -1,10 +1,6 @@
 """A store's night: the steps in their order, timed and noted in the logbook.
 
-<state>/log.jsonl   at, night, store, step, event (done or failed), seconds, counts, flow_run; no
-                    memory text
-
-The sequence has no other home: the command line runs it with a plain call, the flow with one
-that makes each step a task.
+<state>/log.jsonl   at, night, store, step, event (done or failed), seconds, counts, flow_run; no memory text
 """
 
 import json
@@ -58,11 +54,10 @@ def curate(
 ) -> dict[str, Any]:
     """Do a store's night: snapshot, plan, grade both sides, gate, apply, report.
 
-    What fails once the store was written is said beside what was written, but for errors of the
-    classes `passing`. A run that was cut off is finished first. Nothing is written when the gate fails (the result
-    says so, with code 30); a plan beyond its limits waits for a person. A store without a suite is
-    curated within the limits, and its report says that recall was not graded. The rules of hygiene
-    are left out within their cadence, unless `hygiene` asks for them.
+    A run that was cut off is finished first. Nothing is written when the gate fails (code 30); a plan
+    beyond its limits waits for a person; a store without a suite is not graded. Hygiene is left out
+    within its cadence, unless asked for. What fails once the store was written is said beside what was
+    written, but for errors of the classes `passing`.
     """
     at, name = now or clock(), settings.called(name)
     store = open_store(settings.store(name).address)
@@ -132,10 +127,7 @@ def _told_beside_its_run(
 
 @contextmanager
 def alone(name: str, store: Store, state: Path) -> Iterator[None]:
-    """Hold the night of a store; raises Locked while another process is at it.
-
-    A plan that waits for a person holds nothing.
-    """
+    """Hold the night of a store; raises Locked while another process is at it."""
     with ExitStack() as held:
         try:
             held.enter_context(locks.hold(snapshot.night_path(state, store.identity())))

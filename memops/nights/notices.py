@@ -1,9 +1,8 @@
 """Notices: who is told of nights that failed, wait for a person, or were done; and of the week.
 
-    <state>/digest.json   when the last digest was sent
+<state>/digest.json   when the last digest was sent
 
-A notice holds names, counts and lines to type, never memory text. One that cannot be sent changes
-nothing about the night: it is said where the night is.
+A notice holds names, counts and lines to type; one that cannot be sent is said where the night is.
 """
 
 import http.client

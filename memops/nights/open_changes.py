@@ -2,10 +2,7 @@
 
     stores/<id>/asked.json   digests of what the last night left to a person; no text
 
-A night first carries out what may happen unattended, which is a plan by itself, and then asks about
-the rest: nobody's answer holds the store up, and what is approved later is another run of the same
-plan. The next night's plan takes its place and proposes anew what still holds; a person is asked
-again only once there is something that they were not asked about.
+The next night's plan proposes anew what still holds; a person is asked again only for what is new.
 """
 
 import contextlib

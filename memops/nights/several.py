@@ -80,10 +80,9 @@ def turn(settings: Settings) -> Iterator[None]:
 def nights(
     names: Sequence[str], settings: Settings, now: datetime | None = None, jobs: int = 1, **how: Any
 ) -> list[dict[str, Any]]:
-    """Return the nights of several stores, in their order, at most so many at a time.
+    """Return the nights of several stores, in their order, at most `jobs` at a time, each in a process of its own.
 
-    Each of several has a process for itself. Nights whose process was killed are done again, once:
-    what one of them had begun it finishes first.
+    Nights whose process was killed are done again, once: what one of them had begun it finishes first.
     """
     if min(jobs, len(names)) < 2:
         return [night(name, settings, now, **how) for name in names]

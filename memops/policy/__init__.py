@@ -1,9 +1,4 @@
-"""Policy: every threshold, floor, weight, half-life and limit, with its default and its reason.
-
-`Policy()` is the default; `read` takes overrides from the `[policy]` table of a TOML file, checked
-by the types of the fields. Sections are frozen dataclasses; each field carries the sentence that
-`memops config policy` prints.
-"""
+"""Policy: every threshold, floor, weight, half-life and limit, with its default and its reason."""
 
 import hashlib
 import json

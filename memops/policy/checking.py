@@ -31,8 +31,8 @@ def checked(
 ) -> Any:
     """Return what a table makes of a type; raises MemopsError that names each setting and its line.
 
-    `at` is where the table stands in the file `where`, whose text tells the line; `hint` says what
-    to do where no name is unknown.
+    The table stands at `at` in the file `where`, which reads `text`; `hint` is for where no name is
+    unknown.
     """
     from pydantic import ValidationError
 
@@ -46,10 +46,7 @@ def checked(
 
 
 def named_in(table: Any, kinds: Mapping[str, Any]) -> Any:
-    """Return the type of a table of these entries: of those that it names, if all are known.
-
-    Those that are absent need no type, which pydantic takes long to make.
-    """
+    """Return the type of a table of those entries that it names, if all are known: making types takes long."""
     known = isinstance(table, Mapping) and table.keys() <= kinds.keys()
     return tables(**{n: kind for n, kind in kinds.items() if not known or n in table})
 
@@ -107,10 +104,7 @@ def _names(kind: Any, path: Sequence[str | int]) -> list[str]:
 
 
 def line_of(text: str, path: Sequence[str | int]) -> int:
-    """The line on which a setting of a TOML text begins, or the table that lacks it; 0 for none.
-
-    It is that after the last beginning of the text that is TOML and does not hold it.
-    """
+    """The line on which a setting of a TOML text begins, or the table that lacks it; 0 for none."""
     lines, without = text.split("\n"), 0
     for n in range(1, len(lines) + 1):
         try:

@@ -31,10 +31,7 @@ Undoing = Callable[[Sequence[int]], Shown]
 
 @dataclass(frozen=True)
 class Told:
-    """The changes of a plan, with its lines, the records before and what takes one back.
-
-    A page has room for a few hundred of the changes, so nothing is made of a line before it is asked for.
-    """
+    """The changes of a plan, with its lines, the records before and what takes one back; made when asked for."""
 
     before: pl.DataFrame
     changes: pl.DataFrame
@@ -95,8 +92,8 @@ def listed(made: planfile.PlanFile | None, told: Told, states: State) -> dict[st
 def _changes(told: Told, chosen: pl.DataFrame) -> Iterator[tuple[int, Shown]]:
     """Each line of a plan and what became of it: planned, applied, skipped, refused or rolled-back.
 
-    `before_text` is None for an insert, `after_text` for a record that is hidden or gone; `instead`
-    is then what stands in its place, or else the first evidence; `undo` takes the change alone back.
+    `before_text` is None for an insert, `after_text` for a record that is hidden or gone; `instead` is
+    then what stands in its place, or else the first evidence.
     """
     touched = told.before.filter(pl.col("id").is_in(chosen["id"].implode()))
     known = {r["id"]: r for r in touched.iter_rows(named=True)}

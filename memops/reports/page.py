@@ -1,9 +1,8 @@
 """Reports: one night, one page that explains itself and can be read anywhere.
 
-`render` is pure: a `Report` (plain values that the steps gather from a run's files) becomes one
-self-contained HTML page, without scripts, requests or forms. Memory text is hostile and private:
-every string is masked and made visible in one place (`words.clean`) before anything is cut to
-size, and the templates escape it once more.
+`render` is pure: plain values become one self-contained HTML page, without scripts, requests or forms.
+Every string is masked and made visible (`words.clean`) before it is cut, and the templates escape it
+once more.
 """
 
 import math

@@ -1,9 +1,8 @@
 """Sections of a report's page, in their order: what is listed at its top, and what fills them.
 
-To add one: a function of both sides of a night and a line in SECTIONS here, with its title and what
-else it says in English; and its template `reports/parts/<part>.html.j2`, where sections of one
-template stand together. A template says words as `say("key")`, finds its rows as `d.<id>`, no more
-than a page has room for, and their number as `d.<id>_total`.
+To add one: a function of both sides of a night and a line in SECTIONS, with its title and what else it
+says in English; and its template `reports/parts/<part>.html.j2`, which says words as `say("key")` and
+finds its rows as `d.<id>`, no more than a page has room for, and their number as `d.<id>_total`.
 """
 
 from collections.abc import Callable, Mapping

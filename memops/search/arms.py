@@ -79,10 +79,7 @@ class Arms:
 
     @cached_property
     def readable(self) -> Floats:
-        """Return for each part the share of its texts that the encoder can read, by a sample.
-
-        An encoder that has not met a script still returns vectors, which say next to nothing.
-        """
+        """Return for each part the share of its texts that the encoder can read, by a sample."""
         out, encoder = np.ones(self.collection.count), self.encoder
         if encoder is None:
             return out

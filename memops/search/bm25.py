@@ -2,8 +2,7 @@
 
 score(q, d) = sum over terms of q: idf(t) * tf / (tf + k1 * (1 - b + b * |d| / mean |d|)),
 idf(t) = ln(1 + (N - df + 0.5) / (df + 0.5)) (Robertson and Zaragoza 2009, as Lucene computes it).
-Documents stand in parts (scopes); a term's statistics are those of its part, and a query meets
-only the documents of its own part.
+Documents stand in parts (scopes), whose own statistics count, and which a query does not leave.
 """
 
 from dataclasses import dataclass
@@ -17,10 +16,7 @@ from memops.models.nearest import Floats, Ints
 
 @dataclass(frozen=True)
 class Sparse:
-    """Term weights of documents: `weights` is terms x documents.
-
-    `terms` names its rows: term, part, code, df, and the `factor` of a query that holds the term.
-    """
+    """Term weights, terms x documents, and the rows' names: term, part, code, df, and a query's `factor`."""
 
     weights: Any
     terms: pl.DataFrame
@@ -69,7 +65,7 @@ class Counts:
 
 
 def counted(documents: pl.DataFrame, parts: Ints) -> Counts:
-    """Count a (row, code) table of terms; `parts` gives each document's part, ascending.
+    """Count a (row, code, id?) table of terms; `parts` gives each document's part, ascending.
 
     An `id` column, a small number of each code's own, spares the grouping by codes.
     """

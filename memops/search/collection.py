@@ -1,9 +1,8 @@
 """Collections: what is searched and asked, cut into parts (scopes) and laid out for matrices.
 
-A record may carry more columns than a store's: `speaker`, `caption`, `session` (what it is a turn
-of), `nth` (its place), `seq` (a clock that counts). A query may carry `scope` (null is all),
-`as_of` and `seq`; it sees what was stored until `as_of`, or before its `seq`, and not what had
-been superseded by then.
+A record may also have `speaker`, `caption`, `session` (what it is a turn of), `nth` (its place) and
+`seq` (a clock that counts). A query may have `scope` (null is all), `as_of` and `seq`; it sees what was
+stored until `as_of`, or before its `seq`, and was not superseded by then.
 """
 
 from collections.abc import Iterator
@@ -117,11 +116,7 @@ def _with_columns(table: pl.DataFrame, kinds: dict[str, Any]) -> pl.DataFrame:
 
 
 def _dated(records: pl.DataFrame) -> pl.DataFrame:
-    """Adds `stored`, and `until`: when a hidden record ceased to hold.
-
-    That is when its successor was stored or, of records with times, when it ceased to be valid if
-    that was before: of a chain each step leads to the last one.
-    """
+    """Adds `stored`, and `until`: when a hidden record's successor was stored, or it ceased to be valid before."""
     stored = pl.coalesce(
         pl.col("seq").cast(pl.Float64), pl.col("created_at").dt.timestamp("us").cast(pl.Float64)
     )

@@ -14,8 +14,8 @@ Mask = npt.NDArray[np.bool_]
 def rrf_rows(rankings: Sequence[Ints], k: int, top: int) -> tuple[Ints, Floats]:
     """Return rankings fused by reciprocal rank: each adds 1 / (k + rank) (Cormack et al. 2009).
 
-    Each is a matrix, a row a query, documents by number, best first, -1 where there is none. Scores
-    are compared at 1e-6; ties go by number.
+    Each is a row a query of documents by number, best first, -1 for none. Scores compare at 1e-6, ties
+    by number.
     """
     places = [1 / (k + np.arange(1, rows.shape[1] + 1, dtype=np.float64)) for rows in rankings]
     rows = np.concatenate(rankings, axis=1)
@@ -54,8 +54,8 @@ def convex(arms: dict[str, Scores], weights: dict[str, float], seen: Mask | None
 def diversified(rows: Ints, scores: Floats, vectors: Scores, weight: float, k: int) -> Ranks:
     """Return k of each row's candidates by maximal marginal relevance (Carbonell and Goldstein 1998).
 
-    Each step takes the most of (1 - weight) * score / best score - weight * cosine to the nearest
-    one taken. Candidates are columns, best first, -1 where there is none; ties go to the better.
+    Each step takes the most of (1 - weight) * score / best score - weight * cosine to the nearest one
+    taken. Candidates are columns, best first, -1 for none.
     """
     count, width = rows.shape
     held = vectors[np.maximum(rows, 0)]

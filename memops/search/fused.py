@@ -1,8 +1,4 @@
-"""Fusion as the agents do it: rsclaw's legs and what a record has beforehand, clawseed's two scores.
-
-From `search_hybrid` and `rrf_fuse_memory` of the crate rsclaw-memory, where ranks count from 1, and
-from clawseed's vector.rs.
-"""
+"""Fusion as the agents do it: `search_hybrid` and `rrf_fuse_memory` of rsclaw-memory, and clawseed's vector.rs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

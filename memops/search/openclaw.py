@@ -29,11 +29,7 @@ def fts_query(text: str) -> str | None:
 
 
 def keywords(text: str, tokenizer: str = "unicode61") -> list[str]:
-    """Return what is searched for when the whole query finds nothing, in order, without repeats.
-
-    Chinese gives characters and pairs (whole runs under the trigram tokenizer), Japanese its runs
-    of one script and pairs of ideographs.
-    """
+    """Return what is searched for when the whole query finds nothing, in order, without repeats."""
     stops = set(lexicon("openclaw")["stop_words"])
     found: list[str] = []
     for word in WORDS.findall(text.lower()):

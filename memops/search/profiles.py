@@ -1,8 +1,4 @@
-"""Profiles: how each engine itself would search its store, reproduced on the records.
-
-Nothing here asks the engine: some count a search as use. What an engine gets wrong is kept:
-clawseed cuts its results before it drops hidden rows, OpenClaw wants every word of a question.
-"""
+"""Profiles: how each engine itself would search its store, reproduced on the records, its faults included."""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -34,10 +30,7 @@ Search = Callable[[pl.DataFrame, pl.DataFrame, Encoder | None, int], Iterator[tu
 def profile_run(
     name: str, records: pl.DataFrame, queries: pl.DataFrame, encoder: Encoder | None, k: int
 ) -> pl.DataFrame:
-    """Return the run of an engine's own search; the lines of one chunk share its rank.
-
-    Raises MemopsError for a vector search without an encoder.
-    """
+    """Return the run of an engine's own search; the lines of one chunk share its rank."""
     rows = [
         (query, doc, rank, round(score, 6))
         for query, hits in PROFILES[name](records, queries, encoder, k)
@@ -108,8 +101,8 @@ def clawseed(
 ) -> Iterator[tuple[str, Hits]]:
     """FTS5 and cosine fused by rank, cut to k, and only then without hidden or foreign rows.
 
-    Without an encoder words alone; nothing left falls back to substrings, newest first. A query of
-    one namespace looks twice as far, for k of its own and k of the shared one (namespaced.rs).
+    Nothing left falls back to substrings, newest first. A query of one namespace looks twice as far,
+    for k of its own and k of the shared one (namespaced.rs).
     """
     rows = records.sort("id")
     hidden = rows.select(~LIVE).to_series().to_list()
@@ -138,11 +131,7 @@ def clawseed(
 def rsclaw(
     records: pl.DataFrame, queries: pl.DataFrame, encoder: Encoder | None, k: int
 ) -> Iterator[tuple[str, Hits]]:
-    """BM25 and vectors fused by rank, times relevance, pin, tier and importance.
-
-    Its clock is the newest record's. Words are looked for everywhere and cut to the scope
-    afterwards.
-    """
+    """BM25 and vectors fused by rank, times relevance (as of the newest record), pin, tier and importance."""
     rows = records.filter(LIVE).sort("id")
     newest = rows["created_at"].max()
     now = newest if isinstance(newest, datetime) else datetime(1970, 1, 1, tzinfo=UTC)
@@ -177,8 +166,7 @@ def _asked(queries: pl.DataFrame) -> Iterator[tuple[str, str, str | None]]:
 def _chunks(records: pl.DataFrame) -> pl.DataFrame:
     """(path, scope, text, ids, age): consecutive live lines of a file up to a chunk's weight.
 
-    In the undated MEMORY.md and USER.md a chunk ends where the next heading or line beginning with
-    "- " stands; other bullets and paragraphs go on (OpenClaw's markdown-chunks.ts).
+    In MEMORY.md and USER.md a heading or "- " begins another (OpenClaw's markdown-chunks.ts).
     """
     newest = pl.lit(records["created_at"].max(), INSTANT)
     sized = (

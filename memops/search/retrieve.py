@@ -30,8 +30,8 @@ def search(
 ) -> pl.DataFrame:
     """Return the run (query_id, doc_id, rank, score) of queries (query_id, text, scope?, as_of?).
 
-    Only live records of the query's scope (null is all) and of shared ones, stored by `as_of`, are ranked. Scores are
-    rounded to 1e-6 before they are compared; ties go by id.
+    Ranked are live records of the query's scope (null is all) and shared ones, stored by `as_of`;
+    scores are rounded to 1e-6 before they are compared, ties go by id.
     """
     return Searcher(records, queries, encoder, policy).run(retriever, k)
 

@@ -1,8 +1,6 @@
 """The archive: records that left a store for good, kept outside it, to be found and brought back.
 
-    <state>/stores/<id>/archive/<run>.jsonl   what a run deleted, a line a record, secrets masked
-
-What is merely hidden is no archive's business: the store or the overlay still has it.
+<state>/stores/<id>/archive/<run>.jsonl   what a run deleted, a line a record, secrets masked
 """
 
 from collections.abc import Collection
@@ -34,10 +32,7 @@ def keep(
 
 
 def read(state: Path, identity: dict[str, str]) -> pl.DataFrame:
-    """Return the archived records; of one that was archived twice, as it was the last time.
-
-    Raises Corrupt, naming file and line, for a line that is no record.
-    """
+    """Return the archived records, each as it was the last time; raises Corrupt, naming the line of what is none."""
     paths = _folder(state, identity).glob("*.jsonl")
     latest_last = sorted(paths, key=lambda p: (p.stat().st_mtime_ns, p.name))
     found = [parsed(path.read_bytes(), str(path)) for path in latest_last]

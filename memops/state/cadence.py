@@ -1,10 +1,6 @@
 """Cadence: when hygiene was last done on a store, by memops or by the agent itself.
 
-    <state>/stores/<id>/hygiene.json   when memops last did it
-
-clawseed prunes by itself at most every 12 hours, by a file of its own: it is read here, so that a
-night does not repeat what clawseed has just done, and refreshed, so that clawseed does not prune
-what a night has just judged.
+<state>/stores/<id>/hygiene.json   when memops last did it; clawseed's own file is read and refreshed, too
 """
 
 from datetime import datetime, timedelta

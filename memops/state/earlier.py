@@ -13,10 +13,7 @@ from memops.state.runs import Run, runs
 
 
 def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.DataFrame:
-    """Return how many records runs changed unattended since then: scope, kind, touched.
-
-    Runs that a person approved do not count, nor those that were taken back.
-    """
+    """Return how many records runs changed unattended since then, and stand: scope, kind, touched."""
     rows = [
         row
         for run in runs(state)
@@ -33,10 +30,10 @@ def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.Dat
 
 
 def standing_over(run: Run, state: Path) -> Run | None:
-    """Return the newest later run that changed a file which this run changed too, if one stands.
+    """Return the newest later run that stands and changed a file which this run changed, too; None without one.
 
-    Where a text goes back to its place in a file can be told only while the file is as the run
-    left it. A run whose records cannot be read is passed over: `memops check` tells of it.
+    A text goes back to its place in a file only while the file is as the run left it. A run that cannot
+    be read is passed over: `memops check` tells of it.
     """
     files_of = {entry["where"] for entry in run.undo.entries()}
     begun = (run.header["started"], run.number)
@@ -57,11 +54,7 @@ def standing_over(run: Run, state: Path) -> Run | None:
 def written_again(
     records: pl.DataFrame, store: dict[str, str], state: Path, now: datetime
 ) -> frozenset[str]:
-    """Return hidden records that have a key and were written after the last run that touched them.
-
-    Only a record's agent writes to it between runs, and by key it writes into a hidden one, too.
-    What was written after `now` tells of a wrong clock and of nothing else.
-    """
+    """Return hidden records that have a key and were written after the last run that touched them: by their agent."""
     hidden = records.filter(~LIVE, pl.col("key").is_not_null(), pl.col("updated_at") <= now)
     if hidden.is_empty():
         return frozenset()

@@ -1,9 +1,8 @@
 """Evidence: what judged changes say of each rule, and what a store's own people said of theirs.
 
-`evals/changes/*.json`, which the package carries, hold counts and who judged; a record counts when
-its readers built no rule and its texts were not used in building (`unseen`). Every answer of a
-person to a change of a store (`stores/<id>/refused.jsonl`) counts for that store alone: accepted as
-right, rejected as harmful.
+`evals/changes/*.json` hold counts and who judged; those count whose readers built no rule and whose texts
+were not used in building (`unseen`). Every answer of a person (`stores/<id>/refused.jsonl`) counts for that
+store alone: accepted as right, rejected as harmful.
 """
 
 import json
@@ -49,10 +48,7 @@ def answers(state: Path, identity: Mapping[str, str]) -> Journal:
 
 
 def answered(state: Path, identity: Mapping[str, str]) -> pl.DataFrame:
-    """Return the counts of what people accepted and rejected in a store; the last answer holds.
-
-    What the store itself could not take, which has a `why`, is nobody's answer.
-    """
+    """Return the counts of what people accepted and rejected in a store; the last answer holds."""
     told = (e for e in answers(state, identity).entries() if "why" not in e)
     last = {(e["rule"], e["id"], e["digest"]): e for e in told}
     kind = family(identity["kind"])

@@ -44,9 +44,7 @@ def append(state: Path, night: Mapping[str, Any]) -> None:
 
 
 def nights(state: Path) -> pl.DataFrame:
-    """Return the nights of all stores in the order in which they were done, which no clock that was
-    set wrong changes; raises Corrupt.
-    """
+    """Return the nights of all stores in the order in which they were done, whatever their clocks; raises Corrupt."""
     path = state / "history.parquet"
     if not path.exists():
         return NIGHTS.to_frame()
@@ -55,11 +53,7 @@ def nights(state: Path) -> pl.DataFrame:
 
 
 def of(settings: Settings, store: str | None = None) -> pl.DataFrame:
-    """Return the nights of one store or of all, each under the name that its store has now.
-
-    One that was given by its address, or had another name, is known by where it is; one that moved
-    by its name.
-    """
+    """Return the nights of one store or of all, each under the name that its store, known by its place, has now."""
     table = nights(settings.state)
     known = table.drop_nulls("place").sort("at", "store").group_by("place")
     names = dict(known.agg(pl.col("store").last()).iter_rows()) | settings.places
@@ -87,11 +81,7 @@ def missed(days_since: float | None) -> int:
 
 
 def daily(table: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Return one store's column a day, from the first known day to the last: day, value.
-
-    `column` is a number of NIGHTS or a measure of recall; a day without a value is null, and of
-    two nights of a day the later counts. Empty when nothing is known.
-    """
+    """Return one store's column, of NIGHTS or a measure of recall, by day: day, value (null where there is none)."""
     value = pl.col(column).cast(pl.Float64) if column in NIGHTS else _measured(column)
     known = table.sort("at").select(day=pl.col("at").dt.date(), value=value).drop_nulls()
     if known.is_empty():

@@ -32,10 +32,10 @@ class Pending:
 
 
 def waiting(state: Path, now: datetime, place: Callable[[str], str]) -> dict[str, list[Pending]]:
-    """Return what waits of each store, by its place, which is told of an address; newest plans first.
+    """Return what waits of each store, by its place; newest plans first.
 
-    The newest plan that a rule ran for holds what waits of it. Of an older one that has expired
-    nothing does, nor of what a person asked for by name.
+    The newest plan that a rule ran for holds what waits of it; of an older one that has expired nothing
+    does, nor of what a person asked for by name.
     """
     made = [(path.stat().st_mtime_ns, path) for path in (state / "plans").glob("*/plan.json")]
     found: dict[str, list[Pending]] = {}

@@ -1,7 +1,6 @@
 """The records that a plan rests on: those that it touches, and those that their links lead to.
 
-A plan keeps its digest, so that whoever carries the plan out need read and hash no more of the
-snapshot than that, however large it is.
+A plan keeps their digest, so that whoever carries it out need read no more of a large snapshot.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -47,8 +46,7 @@ def opened(
 ) -> tuple[pl.DataFrame, pl.DataFrame | None]:
     """Return a plan's records out of its snapshot, and the sizes (scope, kind, all) of the whole.
 
-    Where the digest is another's, or there is none, the whole snapshot is read, its files hashed
-    first; raises what that raises.
+    Where their digest is another's, or there is none, the whole snapshot is read and hashed.
     """
     if said:
         live = pl.DataFrame(said["live"], schema=_SIZES, orient="row")

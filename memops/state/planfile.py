@@ -208,11 +208,7 @@ def load(name: str | Path, state: Path) -> PlanFile:
 
 
 def refuse_expired(plan: PlanFile, clock: datetime, as_of: datetime | None = None) -> None:
-    """Raise PlanRefused when the plan is older than its header allows.
-
-    Its age counts from when it was made; where `--now` fixes the time, from the instant as of which
-    it was made, so that both are of one clock.
-    """
+    """Raise PlanRefused when the plan is older than its header allows, by the clock or as of an instant (`--now`)."""
     at = datetime.fromisoformat(plan.header["now"]) if as_of else seals.made_at(plan.path)
     age, most = (as_of or clock) - at, timedelta(hours=plan.header["expires_after_hours"])
     if abs(age) > most:

@@ -1,10 +1,9 @@
 """Purging of snapshots and runs: what memops keeps of a store, made anew without some of its records.
 
-    <state>/purging/<store>/   what a purge is doing: records.json says what is to be forgotten, until
-                               it is; the rest is on its way out, or not yet in its place
+    <state>/purging/<store>/   what is to be forgotten, until it is (records.json), and what is on its way
 
-Whatever a killed process leaves is whole and in its place, or below `purging`: the next purge of
-the store finishes. With `dry`, the same is counted and nothing is changed.
+What a killed process leaves is whole and in its place, or below `purging`, where the next purge
+finishes it. With `dry`, the same is counted and nothing is changed.
 """
 
 import os

@@ -2,8 +2,7 @@
 
     plans/<id>/forgotten.json   digests of the files that lost lines to a purge
 
-A plan that has no run yet goes whole, since it would write what is to be forgotten. One that was
-carried out loses the lines about the records and is kept to be read; it is not carried out again.
+A plan without a run goes whole; one that was carried out loses its lines, and is not carried out again.
 """
 
 from collections import Counter

@@ -1,7 +1,6 @@
 """Purge scan: all that the state folder holds of one store, found so that a purge can go through it.
 
-What has no head (a snapshot without its manifest, a plan without its header) is nobody's: a
-process died over it, or somebody took the head away. It goes when it holds what is to go.
+What has no head (a snapshot's manifest, a plan's header) is nobody's; it goes when it holds what is to go.
 """
 
 import contextlib

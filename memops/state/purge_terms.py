@@ -1,7 +1,7 @@
 """Purge terms: the ids and texts that are to be forgotten for good, and whether a file still holds them.
 
-A text of some length is looked for wherever it stands, as files may spell it; a short one, which
-words of others hold by chance, only where it is all that is said.
+A long text is looked for wherever it stands, as files may spell it; a short one where it is all that is
+said.
 """
 
 import html

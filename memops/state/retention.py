@@ -1,8 +1,7 @@
 """Retention: which snapshots and undo copies stay, by their time, and what goes.
 
-Every snapshot of the last days stays, then one of each day, week and month of the windows. What is
-never removed: the newest ones, the newest that is sound, one dated in the future, and one that a
-run or a plan still needs. An undo copy goes when it is old and a sound snapshot is newer.
+Never removed are the newest snapshots, the newest sound one, those dated in the future and those that a
+run or plan needs. An undo copy goes when it is old and a sound snapshot is newer.
 """
 
 import contextlib

@@ -243,10 +243,9 @@ def listed(state: Path) -> list[dict[str, Any]]:
 
 
 def batches_of_undo(run: Run) -> Iterable[list[Undo]]:
-    """Yield undo newest first: for each record the first pre-image and the last post-image.
+    """Yield undo newest first: for each record, or field of one, the first pre-image and the last post-image.
 
-    Of a record whose undo holds only some fields, that is so for each field. What one file of lines
-    lost comes back at once: once a part of it is there, no line is where the run left it.
+    What one file of lines lost comes back at once: then no line is where the run left it.
     """
     whole: dict[tuple[str, str], Undo] = {}
     for entry in run.undo.entries():

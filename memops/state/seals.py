@@ -2,9 +2,7 @@
 
     seal.key      32 random bytes, 0600, made when they are first needed
 
-A seal is an HMAC-SHA256 (RFC 2104) of a JSON value under that key and a word for what it is, so that
-no seal of one thing passes for that of another. Who can read the key can seal anything; a file that
-left the folder and came back changed is found, however its own digests were mended.
+A seal is an HMAC-SHA256 (RFC 2104) under that key of a JSON value and a word for what it is.
 """
 
 import contextlib

@@ -1,7 +1,6 @@
 """The chain of snapshots: each names the one before it and its digest, so that none goes unseen.
 
-removed.jsonl    what memops itself removed, each with its digest and its own predecessor, and what
-                 it made anew without a record that was purged, with its digest before and after
+removed.jsonl    what memops removed, with its digest and predecessor, and what it made anew at a purge
 """
 
 from datetime import datetime
@@ -42,10 +41,8 @@ def is_same(state: Path, seal: str, now: str) -> bool:
 
 
 def verify_chain(state: Path, first: Snapshot) -> int:
-    """Follow a snapshot's predecessors to the first; returns how many there were.
+    """Follow a snapshot's predecessors to the first, or one that had lost its manifest; returns how many there were.
 
-    It ends at one that had lost its manifest before memops swept it away: what came before that
-    one, nothing says any more.
     Raises Corrupt, naming the snapshot that is missing, changed, or put in another's place.
     """
     noted = Journal(state / _FILE).entries()
