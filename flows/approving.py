@@ -117,5 +117,4 @@ def _waiting(plan: str) -> list[FlowRun]:
 def _ended(runs: list[FlowRun], name: str, message: str) -> None:
     with get_client(sync_client=True) as client:
         for run in runs:
-            state = Completed(name=name, message=message)
-            client.set_flow_run_state(run.id, state, force=True)
+            client.set_flow_run_state(run.id, Completed(name=name, message=message), force=True)

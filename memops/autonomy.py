@@ -112,8 +112,7 @@ def completing(plan: pl.DataFrame) -> pl.Series:
     gains = gains.select("nth", "rule", superseded_by="id", id="evidence")
     gains = gains.explode("id", empty_as_null=True)
     shared = ["rule", "id", "superseded_by"]
-    found = gains.join(behind.select(shared), on=shared)
-    return found["nth"].unique().sort()
+    return gains.join(behind.select(shared), on=shared)["nth"].unique().sort()
 
 
 def settled(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:

@@ -70,8 +70,7 @@ class Context:
         if known is not None:
             at = _places(texts, known["text"])
         if known is None or at.has_nulls():
-            new = texts.filter(at.is_null()).unique(maintain_order=True)
-            made = make(new.to_list())
+            made = make(texts.filter(at.is_null()).unique(maintain_order=True).to_list())
             known = made if known is None else pl.concat([known, made], rechunk=True)
             self.cache[key] = known
             at = _places(texts, known["text"])

@@ -200,11 +200,9 @@ def refuse_other(header: dict[str, Any], known: int, path: Path) -> None:
     """Raise Corrupt for a file of another format than this memops writes."""
     if (made := header.get("format", 1)) != known:
         newer = isinstance(made, int) and made > known
-        said = (
-            f"{path}: {'a newer' if newer else 'an earlier'} memops wrote it (format {made}; this"
-        )
+        wrote = f"{'a newer' if newer else 'an earlier'} memops wrote it (format {made}"
         hint = f"{'upgrade memops, or ' if newer else ''}give --state another folder"
-        raise Corrupt(f"{said} one reads {known})", hint)
+        raise Corrupt(f"{path}: {wrote}; this one reads {known})", hint)
 
 
 def short(name: str) -> str:
@@ -220,7 +218,7 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except (PermissionError, OverflowError):
-        return True
+        pass
     return True
 
 

@@ -64,8 +64,7 @@ def looked_at(step: pl.DataFrame) -> frozenset[str]:
     """Return the ids of the records that `protect` looks at; it need be given no others."""
     heavy, based = step.filter(_weighs()), step.filter(pl.col("evidence").list.len() > 0)
     named = based["evidence"].explode().drop_nulls()
-    links = heavy["superseded_by"].drop_nulls()
-    return frozenset({*heavy["id"], *links, *based["id"], *named})
+    return frozenset({*heavy["id"], *heavy["superseded_by"].drop_nulls(), *based["id"], *named})
 
 
 def _weighs() -> pl.Expr:
@@ -179,13 +178,11 @@ def _asks(unsigned: bool) -> pl.Expr:
     newer, older = rank("keeper_source", 3 if unsigned else -1), rank("source", 3)
     args = arguments(newer=pl.col("keeper_source"))
     other, protected = replaced & ~same, pl.col("_protected")
-    unsure = (pl.col("risk") != "low").fill_null(True)
-    nobody = pl.col("keeper_source").is_null()
     return _first(
-        (other & nobody & (newer < older), pl.lit("guard.unsigned")),
+        (other & pl.col("keeper_source").is_null() & (newer < older), pl.lit("guard.unsigned")),
         (other & (newer < older), pl.format("guard.source {}", args)),
         (other & protected & (newer < 3), pl.format("guard.own_word {}", args)),
-        (other & protected & unsure, pl.lit("guard.unsure")),
+        (other & protected & (pl.col("risk") != "low").fill_null(True), pl.lit("guard.unsure")),
         (replaced & pl.col("pinned") & ~pl.col("keeper_pinned"), pl.lit("guard.pinned_replaced")),
     )
 

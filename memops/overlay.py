@@ -64,8 +64,7 @@ def merged(
     `moved` maps old ids to new; both tables have the new ones.
     """
     known = overlay.with_columns(id=pl.col("id").replace(moved))
-    touched = expected.select("id")
-    rest = known.join(touched, on="id", how="anti")
+    rest = known.join(expected.select("id"), on="id", how="anti")
     gone = expected.join(projected.select("id"), on="id", how="anti")
     return pl.concat([rest, put(gone, "overlay.left"), _edits(expected, projected)]).sort("id")
 

@@ -48,8 +48,7 @@ def _refused(
     after = outcome(records, changes)
     new = outcome(records.clear(), changes.filter(PUTS))
     known = pl.concat([new, records]).unique("id", keep="first", maintain_order=True)
-    led = linked(changes, successors(after))
-    refused = protect(led, known, policy, unsigned=unsigned)[1]
+    refused = protect(linked(changes, successors(after)), known, policy, unsigned=unsigned)[1]
     return changes.join(refused.select("id", "code", "args"), on="id").with_columns(
         code="code_right", args="args_right"
     ).select(plan.columns)  # fmt: skip

@@ -27,8 +27,7 @@ BESIDE = Path(__file__).parent / "rules"
 
 def sentence(code: str | None, args: Args = None, lang: str = "") -> str:
     """Return the reason as a sentence; a code that nobody gave a sentence stands for itself."""
-    entry = _entry(code or "")
-    return brief(code, args, lang) + _said(_detail(entry), args, lang)
+    return brief(code, args, lang) + _said(_detail(_entry(code or "")), args, lang)
 
 
 def brief(code: str | None, args: Args = None, lang: str = "") -> str:

@@ -51,9 +51,8 @@ def withheld(
     rows = refusals(changes, records).with_row_index("nth")
     known = rows.join(refused, on=list(KEY), how="inner").unique("nth")
     held = hanging(changes, records, known["nth"]).to_frame()
-    why = held.join(known.select("nth", "code"), on="nth", how="left", maintain_order="left")[
-        "code"
-    ]
+    codes = known.select("nth", "code")
+    why = held.join(codes, on="nth", how="left", maintain_order="left")["code"]
     mine = pl.int_range(pl.len(), dtype=pl.UInt32).is_in(held["nth"].implode())
     gone = changes.filter(mine).with_columns(code=why.fill_null(PERSON), args=arguments())
     return changes.filter(~mine), gone

@@ -166,12 +166,11 @@ class Settings:
     def store(self, name: str) -> Configured:
         """Return the store of that name or address; raises StoreNotFound for a name that is none."""
         if name not in self.stores and ":" not in name:
-            known = ", ".join(self.stores)
-            said = f"no store is called {name!r}" + (
-                f"; memops.toml names {known}" if known else ""
+            known = f"; memops.toml names {', '.join(self.stores)}" if self.stores else ""
+            shape = did_you_mean(
+                name, self.stores, "write KIND:PATH, or name the store in memops.toml"
             )
-            shape = "write KIND:PATH, or name the store in memops.toml"
-            raise StoreNotFound(said, did_you_mean(name, self.stores, shape))
+            raise StoreNotFound(f"no store is called {name!r}{known}", shape)
         return self.stores.get(self.called(name)) or Configured(address=name)
 
 
@@ -207,11 +206,8 @@ def _simple(table: Mapping[str, Any]) -> dict[str, Any] | None:
         if not isinstance(row, dict) or {*row} not in ({"address"}, {"address", "suite"}):
             return None
         texts += row.values()
-    if not all(isinstance(text, str) and text.isprintable() for text in texts):
-        return None
-    if not all(
-        name.isascii() and ranges.NAME.fullmatch(name) and len(name) < 64 for name in stores
-    ):
+    fit = all(n.isascii() and ranges.NAME.fullmatch(n) and len(n) < 64 for n in stores)
+    if not fit or not all(isinstance(text, str) and text.isprintable() for text in texts):
         return None
     return {**table, "stores": {name: Configured(**row) for name, row in stores.items()}}
 

@@ -113,10 +113,9 @@ def take(
         with stage("writing the snapshot"):
             known_secrets.learn(store_folder(state, identity), records, policy.secrets)
             snapshot_draft.export(records, draft, policy, known_secrets.remembered(state))
-        doubtful = bool(doubted) and not accept_shrink
         manifest = snapshot_draft.described(records, draft, now) | {
             "address": store.address, "store": identity, "notes": notes, "name": name,
-            "previous": _link(before), "doubtful": doubtful,
+            "previous": _link(before), "doubtful": bool(doubted) and not accept_shrink,
         }  # fmt: skip
         taken = Snapshot(snapshot_draft.ended(draft, stem, manifest), manifest)
     finally:

@@ -97,12 +97,7 @@ def test_what_is_compared_or_listed_whole_was_looked_at():
         rows_of(Case({"b": [{"c": 1, "d": 2}]})["b"], "c")
 
 
-PEERS = (
-    "search/openclaw.py",
-    "search/fused.py",
-    "search/profiles.py",
-    "hygiene/decay.py",
-)
+PEERS = ("hygiene/decay.py",)
 
 
 def test_what_only_vectors_run_is_not_in_memops():

@@ -46,8 +46,7 @@ class Checker:
         if not self.asked:
             return lambda live, counts: {}, frozenset()
         led = linked(batch, self.ends)
-        keepers = led.select(id="superseded_by").unique()
-        far = self.records.join(keepers, on="id", how="semi")
+        far = self.records.join(led.select(id="superseded_by").unique(), on="id", how="semi")
         direct = batch.filter(pl.col("superseded_by").is_not_null()).select("id", "superseded_by")
         beyond = pl.concat([self.new["id"], overlay.archived_ids(self.before)])
         named = direct.filter(~pl.col("superseded_by").is_in([*RETIRED, *beyond]))

@@ -56,11 +56,10 @@ def _newer(plan: PlanFile, state: Path) -> list[tuple[str, dict[str, Any]]]:
         return []
     mine, store = _age(plan.path), store_id(plan.header["store"])
     made = ((_age(path.parent), path) for path in (state / "plans").glob("*/plan.json"))
-    later = sorted((one for one in made if one[0] > mine), reverse=True)
-    headers = ((path.parent.name, files.read_json(path)) for _, path in later)
     return [
-        (name, header)
-        for name, header in headers
+        (path.parent.name, header)
+        for _, path in sorted((one for one in made if one[0] > mine), reverse=True)
+        for header in [files.read_json(path)]
         if header.get("authority") != "person" and store_id(header["store"]) == store
     ]
 

@@ -65,8 +65,7 @@ def evidence_count(
         (r["family"], r["rule"], r["code"], *(r[label] for label in counting.LABELS))
         for r in said["changes"]
     ]
-    head = ["stores", "rule", "code", *counting.LABELS]
-    emit(said, [table(rows, head), str(out)])
+    emit(said, [table(rows, ["stores", "rule", "code", *counting.LABELS]), str(out)])
 
 
 @click.command()

@@ -107,8 +107,7 @@ def nightly(stores: tuple[str, ...], jobs: int, now: datetime | None, **how: Any
     settings = in_force()
     if not stores and not settings.stores:
         raise MemopsError("no store named, and memops.toml names none", "memops nightly STORE")
-    chosen = stores or tuple(settings.stores)
-    nights = several.nights(chosen, settings, now, jobs, **how)
+    nights = several.nights(stores or tuple(settings.stores), settings, now, jobs, **how)
     for said in notices.tell(nights, settings, typed(), now or clock()):
         click.echo(f"memops: not told: {said}", err=True)
     emit(nights, lambda: _night_text(nights))

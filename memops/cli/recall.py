@@ -59,8 +59,7 @@ def grade(
         rows = [(name, f"{value:.4f}") for name, value in of_run.means().items()]
         emit(told, lambda: [table(rows, ["measure", "mean"]), *_unanswered(run_file, told)])
         return
-    asked = grading_steps.Asked(*_both(store, suite), in_force(), **how)
-    graded = grading_steps.grade(asked)
+    graded = grading_steps.grade(grading_steps.Asked(*_both(store, suite), in_force(), **how))
     emit(graded, lambda: _grades_text(graded["grades"]))
 
 

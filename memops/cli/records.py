@@ -88,8 +88,7 @@ def _of_records(name: str, sentence: str, verb: str, nothing: str) -> click.Comm
         from memops.commands import editing
 
         asked = editing.Asked(store, in_force(), now, plan_only)
-        said = getattr(editing, f"{name}_records")(asked, ids)
-        return _done(said, verb, nothing)
+        return _done(getattr(editing, f"{name}_records")(asked, ids), verb, nothing)
 
     return command
 
@@ -125,8 +124,7 @@ def forget(
     from memops.stores import family
 
     within = editing.duration(last) if last else None
-    asked = editing.Asked(store, in_force(), now, plan_only)
-    said = editing.forget_records(asked, ids, within)
+    said = editing.forget_records(editing.Asked(store, in_force(), now, plan_only), ids, within)
     days = in_force().policy.retention.grace_days
     kind = in_force().store(store).address.partition(":")[0]
     where = "in the store" if family(kind) == "rows" else "beside the notes"

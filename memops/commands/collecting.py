@@ -55,8 +55,7 @@ def across(records: pl.DataFrame, ctx: Context) -> list[dict[str, Any]]:
     plans = [rule(texts, ctx) for rule in (merge_exact, merge_contained, merge_near)]
     found = pl.concat(plans).filter(pl.col("superseded_by").is_not_null())
     pairs = found.select("id", sentences(found), same_as="superseded_by").unique("id", keep="first")
-    other = _node("same_as") != _node("id")
-    return pairs.filter(other).sort("id").to_dicts()
+    return pairs.filter(_node("same_as") != _node("id")).sort("id").to_dicts()
 
 
 def nodes(given: Sequence[str]) -> dict[str, Path]:
@@ -77,8 +76,7 @@ def _node(column: str) -> pl.Expr:
 
 
 def _sessions(root: Path) -> list[str]:
-    store = XingheBot(str(root))
-    walked = files.walk(root, store.wanted)
+    walked = files.walk(root, XingheBot(str(root)).wanted)
     return [f.path for f in walked if not f.why and f.path.startswith("sessions/")]
 
 

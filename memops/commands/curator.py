@@ -105,8 +105,7 @@ def _parsed(reply: str, known: set[str]) -> list[dict[str, str]] | None:
     rows = [_row(line, known) for line in lines]
     whole = [row for row in rows if row is not None]
     one_fate = len({row["id"] for row in whole}) == len(whole)
-    kept = {row["into"] for row in whole if "into" in row}
-    firm = not kept & {row["id"] for row in whole}
+    firm = not {row["into"] for row in whole if "into" in row} & {row["id"] for row in whole}
     return whole if len(whole) == len(rows) and one_fate and firm else None
 
 

@@ -52,8 +52,7 @@ def records_of(name: str, settings: Settings) -> tuple[str, dict[str, str], pl.D
 
 
 def _deleted(records: pl.DataFrame, settings: Settings, identity: dict[str, str]) -> pl.DataFrame:
-    kept = archive.read(settings.state, identity)
-    return kept.join(records.select("id"), on="id", how="anti")
+    return archive.read(settings.state, identity).join(records.select("id"), on="id", how="anti")
 
 
 @dataclass(frozen=True)

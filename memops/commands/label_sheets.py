@@ -119,8 +119,7 @@ def _rows(nth: int, review: reviewing.Review) -> pl.DataFrame:
     plan, kind = review.plan, review.plan.header["store"]["kind"]
     whole = autonomy.completing(plan.changes).implode()
     changes = review.rows.filter(~pl.int_range(pl.len(), dtype=pl.UInt32).is_in(whole))
-    texts = review.records.select("id", said="text")
-    return changes.join(texts, on="id", how="left").select(
+    return changes.join(review.records.select("id", said="text"), on="id", how="left").select(
         pl.lit(nth).alias("nth"),
         "seq",
         *autonomy.SHAPE,

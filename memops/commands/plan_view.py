@@ -62,8 +62,7 @@ def described(review: reviewing.Review, seqs: Iterable[int]) -> list[dict[str, A
     named = {*chosen["id"], *chosen["superseded_by"].drop_nulls()}
     named |= {i for ids in chosen["evidence"].drop_nulls() for i in ids}
     told = without_secrets(review.records, review.rows).filter(pl.col("id").is_in(list(named)))
-    known = masked_table(told, policy)
-    before = {row["id"]: row for row in known.to_dicts()}
+    before = {row["id"]: row for row in masked_table(told, policy).to_dicts()}
     return [
         {
             **{k: lines[row["seq"]].get(k) for k in _SAID},

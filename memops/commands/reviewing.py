@@ -226,8 +226,7 @@ def _lines(plan: planfile.PlanFile, records: pl.DataFrame) -> dict[int, str]:
     standing = (plan.path / "ops.jsonl").read_text(encoding="utf-8").split("\n")
     found = {json.loads(line)["seq"]: line for line in standing if line.strip()}
     if len(found) < plan.changes.height:
-        store = open_store(plan.header["address"])
-        for line in exported(plan.changes, records, store):
+        for line in exported(plan.changes, records, open_store(plan.header["address"])):
             found.setdefault(line["seq"], json.dumps(line, ensure_ascii=False))
     return dict(sorted(found.items()))
 

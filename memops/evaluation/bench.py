@@ -79,8 +79,7 @@ def reached(
     said = {(str(pair.get("theme", "")), pair[side]) for pair in pairs for side in "ab"}
     texts = {key: f"{n:07}" for n, key in enumerate(sorted(said))}
     rows = [{"id": id, "scope": scope, "text": text} for (scope, text), id in texts.items()]
-    silent = Models(models.encode, Silent(), models.recipes)
-    ctx = Context(now=_AT, policy=policy, models=silent)
+    ctx = Context(now=_AT, policy=policy, models=Models(models.encode, Silent(), models.recipes))
     records = from_rows(rows)
     made = judged(records, ctx)
     done = pl.col("verdict").is_not_null() | DUPLICATE | conflict(policy)

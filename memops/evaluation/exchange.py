@@ -90,8 +90,7 @@ def _from_promptfoo(path: Path) -> Made:
             if kind.removeprefix("not-") not in _ASSERTS or not isinstance(value, str):
                 raise Corrupt(f"{where}: cannot grade an assert of type {kind!r}", "remove it")
             name = "avoid" if kind.startswith("not-") else "nuggets"
-            pattern = _ASSERTS[kind.removeprefix("not-")](value)
-            row[name] = [*row.get(name, ()), pattern]
+            row[name] = [*row.get(name, ()), _ASSERTS[kind.removeprefix("not-")](value)]
         rows.append(row | ({} if "nuggets" in row or "relevant" in row else {"answerable": False}))
     return rows, []
 

@@ -31,10 +31,9 @@ def _moment(text: str, _: Mapping[str, Any]) -> str:
 
 
 def _retriever(name: str, _: Mapping[str, Any]) -> str:
-    from memops.search.profiles import PROFILES
     from memops.search.retrieve import RETRIEVERS
 
-    return ranges.unless_known(name, (*RETRIEVERS, *PROFILES), "retriever")
+    return ranges.unless_known(name, [*RETRIEVERS], "retriever")
 
 
 def _slice(name: str, _: Mapping[str, Any]) -> str:

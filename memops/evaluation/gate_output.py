@@ -103,8 +103,7 @@ def _case(name: str, message: str, text: str, kind: str = "failure") -> str:
 
 def _xml(text: str) -> str:
     """Without the control characters that XML cannot hold."""
-    kept = re.sub("[\ud800-\udfff\ufffe\uffff]", "", text)
-    return re.sub(r"[\x00-\x08\x0b-\x1f]", " ", kept)
+    return re.sub(r"[\x00-\x08\x0b-\x1f]", " ", re.sub("[\ud800-\udfff\ufffe\uffff]", "", text))
 
 
 def _worse(verdict: Verdict, row: Mapping[str, Any]) -> str:

@@ -47,8 +47,7 @@ class Suite:
     def digest(self) -> str:
         """Return the SHA-256 of what is asked and what is right, in the order of the ids."""
         rest = (t.sort(t.columns) for t in (self.relevant, self.nuggets, self.avoid))
-        tables = (self.queries.sort("query_id"), *rest)
-        return digest("".join(t.write_ndjson() for t in tables))
+        return digest("".join(t.write_ndjson() for t in (self.queries.sort("query_id"), *rest)))
 
     def settings(self) -> dict[str, Any]:
         """Return how it is graded."""

@@ -103,8 +103,7 @@ def _verdict() -> pl.Expr:
 
 def _right() -> pl.Expr:
     """True of what the label says too: of a replacement also which side is the newer, if known."""
-    newer = pl.col("said").str.extract("^([ab])_replaces")
-    turned = (newer != pl.col("newer")).fill_null(False)
+    turned = (pl.col("said").str.extract("^([ab])_replaces") != pl.col("newer")).fill_null(False)
     agrees = (pl.col("gold") == _verdict()) & ~turned
     return agrees | ((pl.col("gold") == "not_same") & (_verdict() != "same"))
 
@@ -147,6 +146,5 @@ def told(
 ) -> dict[str, Any]:  # fmt: skip
     """Keep what a test found, so that plans know what the model may decide; returns the figures."""
     rows = earned.select(*autonomy.SHAPE, "right", "harmful", harmless=0).to_dicts()
-    digest = files.sha256(labels)
-    kept = evidence.keep_judge(settings.state, recipe, digest, rows, right)
+    kept = evidence.keep_judge(settings.state, recipe, files.sha256(labels), rows, right)
     return {"verdicts": counts.to_dicts(), "earned": earned.to_dicts(), "kept": str(kept)}

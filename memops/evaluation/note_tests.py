@@ -50,8 +50,7 @@ def test(path: Path, settings: Settings) -> dict[str, Any]:
     said = asking.heard(notes, ctx, settings.state, of, right)
     _, made = judged_notes(notes, Context(now=ctx.now, policy=policy, told=said.told))
     counts = judge_tests.counted(_compared(rows, made), policy)
-    model_only = counts.filter(verdict="fact")
-    earned = judge_tests.earned(model_only, policy, SHAPES)
+    earned = judge_tests.earned(counts.filter(verdict="fact"), policy, SHAPES)
     measured = _right(rows, said.tells)
     about = {"notes": len(rows), "judge": recipe, "asked": said.figures, "right": measured}
     return about | judge_tests.told(path, settings, recipe, counts, earned, measured)

@@ -44,8 +44,7 @@ def described(rows: Sequence[Query], records: pl.DataFrame) -> list[Proposal]:
     """Return the rows with the texts of their evidence."""
     texts = dict(records.select("id", "text").iter_rows())
     said = ([texts[i] for i in row.get("relevant", ()) if i in texts] for row in rows)
-    pairs = zip(rows, said, strict=True)
-    return [{**row, "says": says, "keep": None} for row, says in pairs]
+    return [{**row, "says": says, "keep": None} for row, says in zip(rows, said, strict=True)]
 
 
 def decided(
@@ -107,6 +106,5 @@ def _without(line: bytes, terms: PurgeTerms) -> bytes:
     left = {id_: grade for id_, grade in named.items() if id_ not in terms.ids}
     if left == named:
         return line
-    plain = isinstance(row["relevant"], list)
-    row["relevant"] = list(left) if plain else left
+    row["relevant"] = list(left) if isinstance(row["relevant"], list) else left
     return (json.dumps(row, ensure_ascii=False) + "\n").encode() if left else b""

@@ -154,8 +154,7 @@ def _stale(held: pl.DataFrame, texts: pl.DataFrame, said: dict[str, Statement]) 
     by_new = dict(held.group_by("new").agg(pl.col("old").sort()).iter_rows())
     for row in texts.iter_rows(named=True):
         old = sorted({o for i in row["ids"] for o in by_new.get(i, ())} - set(row["ids"]))
-        one = said[row["text"]]
-        text = value_question(one) if old else None
+        text = value_question(said[row["text"]]) if old else None
         if text:
             yield _row("stale", text, row["scope"], row["ids"]) | {"avoid": old}
 

@@ -21,8 +21,7 @@ def interval(
     if not differences.any():
         return 0.0, 0.0
     tail = (1 - confidence) / 2
-    means = _resampled(differences, resamples, seed)
-    low, high = np.quantile(means, [tail, 1 - tail])
+    low, high = np.quantile(_resampled(differences, resamples, seed), [tail, 1 - tail])
     return float(low), float(high)
 
 

@@ -72,8 +72,7 @@ def tuned(asked: Asked, encoders: Sequence[str]) -> dict[str, Any]:
     opened = {suite.encoder: frozen(suite, records)}
     for name in encoders:
         opened.setdefault(name, fitted(name, records, settings))
-    edges = kept_lineage(settings.state, taken.manifest["store"])
-    golden = qrels(suite, records, edges)
+    golden = qrels(suite, records, kept_lineage(settings.state, taken.manifest["store"]))
     tries = _Tries(records, suite, golden, settings.policy, opened)
     dev, rest = tries.halves()
     ways = {way.name: way for way in candidates(suite, opened, records)}
@@ -102,8 +101,7 @@ def candidates(suite: Suite, encoders: Iterable[str], records: pl.DataFrame) -> 
             yield Candidate(retriever, encoder)
         for weights in _WEIGHTS:
             yield Candidate("hybrid", encoder, dict(zip(ARMS, weights, strict=True)))
-    long = records["text"].str.len_chars().quantile(0.9) or 0
-    if long > _PASSAGE:
+    if (records["text"].str.len_chars().quantile(0.9) or 0) > _PASSAGE:
         yield Candidate("hybrid", suite.encoder, passages=_PASSAGE)
 
 

@@ -61,8 +61,7 @@ class CrossEncoderJudge:
 
     def _verdict(self, row: Sequence[float]) -> Verdict:
         best = int(np.argmax(row))
-        sure = row[best] >= self._confidence
-        return Verdict(_VERDICTS[best] if sure else UNSURE, row[best])
+        return Verdict(_VERDICTS[best] if row[best] >= self._confidence else UNSURE, row[best])
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Any:
         """Return the probabilities (pairs, WORDS) that each first text gives its second; a score p is 0, p, 1 - p."""

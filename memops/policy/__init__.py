@@ -218,8 +218,7 @@ def from_table(
     """Return a policy, the default one if none is given, with overrides by section and name."""
     every = {name: dict(section) for name, section in asdict(base).items()} if base else {}
     for name, given in table.items():
-        fits = isinstance(given, Mapping)
-        every[name] = {**every.get(name, {}), **given} if fits else given
+        every[name] = {**every.get(name, {}), **given} if isinstance(given, Mapping) else given
     differs = {name: given for name, given in every.items() if given != _usual().get(name)}
     return Policy(**checked(sections(differs), differs, where, ("policy",)))
 

@@ -83,8 +83,7 @@ def _sentence(error: Mapping[str, Any], at: Sequence[str], text: str) -> str:
 
 
 def _cut(value: Any) -> str:
-    said = repr(value)
-    return said if len(said) <= 40 else f"{said[:39]}…"
+    return said if len(said := repr(value)) <= 40 else f"{said[:39]}…"
 
 
 def _hint(kind: Any, error: Mapping[str, Any]) -> str:

@@ -49,8 +49,7 @@ class Told:
         """What is told of all: nth, op, rule, id, seq, risk, waits, what stands in its place."""
         told = ("op", "rule", "id", "risk", "waits", "superseded_by", "evidence")
         seq = pl.Series(self.seqs, dtype=pl.Int64)
-        known = meaning(self.changes, self.before).select(*told, seq=seq)
-        return known.with_row_index("nth")
+        return meaning(self.changes, self.before).select(*told, seq=seq).with_row_index("nth")
 
     def said(self, id: str) -> Shown:
         """Return a record as a page names it."""
@@ -164,8 +163,7 @@ def approving(
     if made is None or night.get("run") or not made.header["exceeds"]:
         return {}
     held = night.get("stopped") and night.get("code") != GuardRefused.code
-    said = f"{settings.typed()} apply {made.id} --approve"
-    return {} if held else {"approve_command": said}
+    return {} if held else {"approve_command": f"{settings.typed()} apply {made.id} --approve"}
 
 
 def undoing(made: planfile.PlanFile | None, runs: Sequence[Run], settings: Settings) -> Undoing:

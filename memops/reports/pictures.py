@@ -78,8 +78,7 @@ def intervals(title: str, desc: str, rows: Sequence[Mapping[str, Any]]) -> Pictu
         for row in rows
     ]
     ticks = [{"x": _at(share / 4), "label": f"{share / 4:g}"} for share in range(5)]
-    axis = _ROW * len(rows)
-    return _picture("recall", title, desc, placed, _ROW, 18, axis=axis, ticks=ticks)
+    return _picture("recall", title, desc, placed, _ROW, 18, axis=_ROW * len(rows), ticks=ticks)
 
 
 def courses(

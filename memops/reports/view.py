@@ -79,8 +79,7 @@ def verdict(page: Mapping[str, Any], say: Speaker) -> str:
     rows, applied = page["counts"]["rows"][0], page["states"]["applied"]
     key = "verdict_run" if page["run"] else "verdict_plan"
     rejected = page.get("rejected", 0)
-    proposed = page["total_changes"] + rejected
-    parts = [say(key, changes=proposed, applied=applied, rows=rows)]
+    parts = [say(key, changes=page["total_changes"] + rejected, applied=applied, rows=rows)]
     if rejected:
         parts.append(say("verdict_rejected", n=rejected))
     if wrong := (page["run"] or {}).get("wrong_total"):

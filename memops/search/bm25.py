@@ -93,8 +93,7 @@ def _by_id(documents: pl.DataFrame, count: int) -> tuple[Any, Any]:
     codes = np.zeros(int(ids.max()) + 1 if len(ids) else 0, dtype=np.uint64)
     codes[ids] = code
     places = ids.astype(np.int32, copy=False), documents["row"].cast(pl.Int32).to_numpy()
-    data = np.ones(len(ids), np.float32)
-    return codes, csr_array((data, places), shape=(len(codes), count))
+    return codes, csr_array((np.ones(len(ids), np.float32), places), shape=(len(codes), count))
 
 
 def _by_code(documents: pl.DataFrame, count: int) -> tuple[Any, Any]:

@@ -17,7 +17,6 @@ from memops.search.arms import Arms, dense_block
 from memops.search.collection import RUN, Block, collect
 from memops.search.fuse import best, best_sparse, diversified, rrf_rows
 from memops.search.hybrid import Hybrid
-from memops.search.profiles import PROFILES, profile_run
 
 
 def search(
@@ -45,19 +44,15 @@ class Searcher:
         self.collection = collect(records, queries)
         self.arms = Arms(self.collection, encoder, policy)
         self.policy = policy
-        self._given = records, queries, encoder
         self.indexes: dict[int, Approximate] = {}
         """Of each part that is too large for exact search, with the recall that was measured."""
 
     def run(self, retriever: str, k: int = 10) -> pl.DataFrame:
-        """Return one retriever's or profile's run; raises MemopsError for an unknown one."""
-        if retriever not in RETRIEVERS and retriever not in PROFILES:
-            known = ", ".join((*RETRIEVERS, *PROFILES))
-            raise MemopsError(f"unknown retriever {retriever!r}; known: {known}")
+        """Return one retriever's run; raises MemopsError for an unknown one."""
+        if retriever not in RETRIEVERS:
+            raise MemopsError(f"unknown retriever {retriever!r}; known: {', '.join(RETRIEVERS)}")
         if self.collection.documents.is_empty() or self.collection.queries.is_empty():
             return RUN.to_frame()
-        if retriever in PROFILES:
-            return profile_run(retriever, *self._given, k)
         ranked = RETRIEVERS[retriever]
         found = [(block, *ranked(self, block, k)) for block in self.collection.blocks()]
         return self._table([f for f in found if f[1].size])

@@ -27,8 +27,7 @@ FOLDER = "evals/changes"
 @cache
 def judged(folder: Path | None = None) -> tuple[Mapping[str, Any], ...]:
     """Return the records of judged changes, by file name; raises Corrupt for what is none."""
-    place = folder or resource(FOLDER)
-    return tuple(_record(path) for path in sorted(place.glob("*.json")))
+    return tuple(_record(path) for path in sorted((folder or resource(FOLDER)).glob("*.json")))
 
 
 def counted(records: Iterable[Mapping[str, Any]]) -> pl.DataFrame:

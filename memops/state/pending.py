@@ -102,5 +102,4 @@ def _ended(run: Run) -> bool:
     seal, journal = run.path / "seal.json", run.path / "journal.jsonl"
     if not seal.exists() or not journal.exists():
         return run.state in ("verified", "rolled-back", "needs-attention")
-    sealed = files.read_sealed(seal)["journal.jsonl"]["bytes"]
-    return bool(sealed == journal.stat().st_size)
+    return bool(files.read_sealed(seal)["journal.jsonl"]["bytes"] == journal.stat().st_size)

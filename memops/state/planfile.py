@@ -213,8 +213,8 @@ def refuse_expired(plan: PlanFile, clock: datetime, as_of: datetime | None = Non
     age, most = (as_of or clock) - at, timedelta(hours=plan.header["expires_after_hours"])
     if abs(age) > most:
         said = "has expired" if age > most else "so is of the future"
-        made, address = f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z", plan.header["address"]
-        hint = f"plan again: memops plan {shlex.quote(address)}"
+        made = f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z"
+        hint = f"plan again: memops plan {shlex.quote(plan.header['address'])}"
         raise PlanRefused(f"plan {plan.id} was made at {made} and {said}", hint)
 
 
@@ -225,8 +225,7 @@ def has_expired(plan: PlanFile, clock: datetime) -> bool:
 
 def plan_id(header: dict[str, Any]) -> str:
     """Return the digest of a header, which names its plan."""
-    text = json.dumps(header, ensure_ascii=False, sort_keys=True)
-    return files.digest(text)[:16]
+    return files.digest(json.dumps(header, ensure_ascii=False, sort_keys=True))[:16]
 
 
 def _together(lines: Iterable[str]) -> bytes:

@@ -35,8 +35,7 @@ def in_plan(task: Purge, path: Path, has_run: bool) -> Counter[str]:
     """Take the records out of a plan that was carried out; remove any other that names them."""
     changes = _changes(path)
     if changes is None:
-        left = task.terms.files(path)
-        return _gone(task, path) if left else Counter()
+        return _gone(task, path) if task.terms.files(path) else Counter()
     hit = task.terms.named(changes, "id") | task.terms.held(changes)
     linked = hit | task.terms.named(changes, "evidence", "derived_from", "superseded_by")
     if not has_run and (linked.any() or task.terms.files(path)):

@@ -45,8 +45,7 @@ class PurgeTerms:
         said = records.filter(~pl.col("id").is_in(list(self.ids)))["text"].drop_nulls()
         both = pl.concat([said, redacted(said)]).unique()
         both = both.filter(self._in(both))
-        mine = {t for t in self.texts if not _stands_in(t, both)}
-        return replace(self, texts=frozenset(mine))
+        return replace(self, texts=frozenset({t for t in self.texts if not _stands_in(t, both)}))
 
     def words_only(self) -> "PurgeTerms":
         """Return the texts without the ids, which in another store name others."""

@@ -93,9 +93,9 @@ def kept(aged: list[Aged], keep: Keep, now: datetime) -> list[Aged]:
         best: dict[str, Aged] = {}
         for one in past:
             if now - one.at <= timedelta(days=days):
-                there = best.setdefault(f"{one.at:{name}}", one)
-                if one.sound and not there.sound:
-                    best[f"{one.at:{name}}"] = one
+                key = f"{one.at:{name}}"
+                if not best.setdefault(key, one).sound and one.sound:
+                    best[key] = one
         stays += best.values()
     return stays
 

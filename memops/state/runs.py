@@ -70,31 +70,28 @@ class Run:
     @property
     def state(self) -> str:
         """The last state that the journal names; approved while it names none."""
-        marks = self._marks()
-        return marks[-1] if marks else "approved"
+        return str(self._last.get("state", "approved"))
 
     @property
     def backwards(self) -> bool:
         """Whether the run was being taken back when it was left last."""
-        ways = [mark for mark in self._marks() if mark in ("applying", "rolling-back")]
-        return bool(ways) and ways[-1] == "rolling-back"
+        ways = [e["state"] for e in self._marks() if e["state"] in ("applying", "rolling-back")]
+        return ways[-1:] == ["rolling-back"]
 
     @property
     def was_verified(self) -> bool:
         """Whether it came to its end, and read back as written, whatever came of it since."""
-        return "verified" in self._marks()
+        return any(entry["state"] == "verified" for entry in self._marks())
 
     @property
     def wrong(self) -> list[str]:
         """Ids of the records that did not read as they should once they were written."""
-        said = [e for e in self.journal.entries() if "state" in e]
-        return list(said[-1].get("wrong", ())) if said else []
+        return list(self._last.get("wrong", ()))
 
     @property
     def failed(self) -> bool:
         """Whether a device failed it, so that it is half done unless it is gone on with or taken back."""
-        said = [e for e in self.journal.entries() if "state" in e]
-        return bool(said and said[-1].get("device"))
+        return bool(self._last.get("device"))
 
     def answers(self) -> list[dict[str, Any]]:
         """Return what became of each change, batch by batch."""
@@ -102,8 +99,7 @@ class Run:
 
     def taken_back(self) -> frozenset[str]:
         """Return the ids of the records that are again as they were before the run."""
-        entries = self.journal.entries()
-        alone = {id for entry in entries for id in entry.get("only", ())}
+        alone = {id for entry in self.journal.entries() for id in entry.get("only", ())}
         whole = {w["id"] for w in self.answers()} if self.state == "rolled-back" else set()
         return frozenset(alone | whole)
 
@@ -177,8 +173,13 @@ class Run:
                 raise Corrupt(f"{path}: not as it was when the run ended", "restore a snapshot")
             Journal(path).entries()
 
-    def _marks(self) -> list[str]:
-        return [e["state"] for e in self.journal.entries() if "state" in e]
+    def _marks(self) -> list[dict[str, Any]]:
+        """The entries of the journal that name a state."""
+        return [entry for entry in self.journal.entries() if "state" in entry]
+
+    @property
+    def _last(self) -> dict[str, Any]:
+        return (self._marks() or [{}])[-1]
 
 
 def runs(state: Path) -> list[Run]:

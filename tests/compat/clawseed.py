@@ -8,8 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memops.schema import instant
-from memops.search.fused import reciprocal_ranks
-from memops.search.profiles import _substrings
 from memops.stores import open_store
 from memops.stores.clawseed.categories import kind_of
 from memops.stores.clawseed.rows import content_hash
@@ -17,6 +15,8 @@ from memops.stores.clawseed.view import exported, parsed
 from tests.compat import Unsupported, clawseed_store, rows_of
 from tests.compat import clawseed_rules as rules
 from tests.compat.clawseed_chunks import chunks
+from tests.compat.fused import reciprocal_ranks
+from tests.compat.profiles import _substrings
 
 NOW = datetime(2026, 7, 20, 12, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ import re
 import struct
 from datetime import datetime, timedelta
 
-from memops.search.fused import best
+from tests.compat.fused import best
 
 CADENCE = timedelta(hours=12)
 THRESHOLD = 0.6

@@ -17,10 +17,10 @@ import polars as pl
 
 from memops.plan import delete
 from memops.schema import LIVE, instant
-from memops.search.profiles import profile_run
 from memops.stores import Work, open_store
 from memops.stores.clawseed.doctor import examined
 from tests.compat import Unsupported
+from tests.compat.profiles import profile_run
 from tests.stores.clawseed_db import build, execute
 
 START = datetime(2026, 7, 1, 8, tzinfo=UTC)

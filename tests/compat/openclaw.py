@@ -6,7 +6,6 @@ from datetime import UTC, datetime, time
 from pathlib import Path
 
 from memops.documents.units import Place
-from memops.search import openclaw as search
 from memops.stores.markdown.fields import day_in
 from memops.stores.openclaw import OpenClaw, home
 from memops.stores.openclaw.grammar import DATED
@@ -14,6 +13,7 @@ from memops.stores.openclaw.provenance import rows
 from memops.stores.openclaw.repair import repairs
 from tests.compat import Unsupported, rows_of
 from tests.compat import openclaw_index as formats
+from tests.compat import openclaw_search as search
 from tests.compat.openclaw_index import after_write
 from tests.stores import openclaw_state
 

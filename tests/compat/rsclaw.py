@@ -12,8 +12,6 @@ from memops.errors import Incomplete, Unauthorised
 from memops.hygiene.decay import half_life, relevance
 from memops.policy.hygiene import Decay
 from memops.schema import from_rows
-from memops.search import fused as recall
-from memops.search.profiles import profile_run
 from memops.stores import open_store
 from memops.stores.rsclaw.docs import (
     DOCS,
@@ -29,7 +27,9 @@ from memops.stores.rsclaw.docs import (
 )
 from memops.stores.rsclaw.sessions import default_scope
 from tests.compat import Unsupported, rows_of
+from tests.compat import fused as recall
 from tests.compat import rsclaw_rules as rules
+from tests.compat.profiles import profile_run
 from tests.stores.rsclaw_gateway import TOKEN, Gateway, doc
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

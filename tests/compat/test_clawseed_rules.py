@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memops.search.fused import reciprocal_ranks
 from tests.compat import clawseed_rules as formats
 from tests.compat import clawseed_rules as scores
 from tests.compat.clawseed_chunks import chunks
+from tests.compat.fused import reciprocal_ranks
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 

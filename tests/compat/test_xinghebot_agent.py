@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta, timezone
 import polars as pl
 import pytest
 
-from memops.search.profiles import profile_run
 from memops.stores import open_store
 from tests.compat import xinghebot_agent as agent
+from tests.compat.profiles import profile_run
 from tests.compat.xinghebot import remembered
 
 NOW = datetime(2026, 2, 24, 10, 12, 33, tzinfo=UTC)

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import polars as pl
 
-from memops.search.profiles import line_score
 from memops.stores import open_store
 from memops.stores.markdown.entries import entries
 from memops.stores.xinghebot import XingheBot
 from tests.compat import Unsupported
 from tests.compat import xinghebot_agent as agent
+from tests.compat.profiles import line_score
 
 
 def daily_line_key(case):

@@ -13,10 +13,10 @@ from memops.errors import MemopsError
 from memops.models.encode import Encoder
 from memops.models.vectors import Vectors
 from memops.schema import INSTANT, LIVE, SHARED, native
-from memops.search import openclaw
 from memops.search.arms import vectors_of
 from memops.search.collection import RUN
-from memops.search.fused import fanout, fused, prior, reciprocal_ranks
+from tests.compat import openclaw_search as openclaw
+from tests.compat.fused import fanout, fused, prior, reciprocal_ranks
 
 CHUNK = 1600  # weighted characters of an OpenClaw chunk: 400 tokens of four
 _PATH = pl.col("origin").fill_null("").str.split("#").list.first()

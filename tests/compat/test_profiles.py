@@ -3,14 +3,13 @@
 import polars as pl
 import pytest
 
-from memops.errors import MemopsError
 from memops.models.encode import Lsa
 from memops.policy import Policy
 from memops.schema import from_rows, instant
-from memops.search import openclaw
-from memops.search.profiles import PROFILES, profile_run
 from memops.search.retrieve import search
 from memops.stores import open_store
+from tests.compat import openclaw_search as openclaw
+from tests.compat.profiles import PROFILES, profile_run
 
 LINES = {
     "memory/2026-03-01.md#3": "The staging server listens on port 8080",
@@ -160,18 +159,6 @@ def test_a_profile_stays_in_the_scope_and_takes_any_query(name):
     for text in ("", '"', "100% _x_ NEAR( * AND", "port"):
         assert found(name, text, records.clear()) == []
         found(name, text, records)
-
-
-def test_a_profile_is_a_retriever_by_its_name_and_an_unknown_one_is_named():
-    queries = pl.DataFrame({"query_id": ["q"], "text": ["port"]})
-    assert search(store(), queries, "xinghebot-scan", None, Policy())["doc_id"].to_list() == [
-        "r1",
-        "r0",
-    ]
-    with pytest.raises(
-        MemopsError, match="known: bm25, dense, rrf, hybrid, grep, mmr, openclaw-keyword"
-    ):
-        search(store(), queries, "openclaw", None, Policy())
 
 
 def test_diversity_puts_the_repeated_text_last():

@@ -1,19 +1,20 @@
 """OpenClaw's retrieval, function by function, as its release of 2026-09 computes it."""
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from memops.language.lexicon import lexicon
 
 HALF_LIFE_DAYS = 30.0
 LAMBDA = 0.7
 LEAST = 0.35  # minScore
 WEIGHTS = (0.7, 0.3)  # vector, text
 MOST_KEYWORDS = 6
+WORDS_OF = Path(__file__).with_suffix(".toml")
 
 WORDS = re.compile(r"[^\W]+")
 _HAN_RUN = re.compile(r"[\u4e00-\u9fff]+")
@@ -30,7 +31,7 @@ def fts_query(text: str) -> str | None:
 
 def keywords(text: str, tokenizer: str = "unicode61") -> list[str]:
     """Return what is searched for when the whole query finds nothing, in order, without repeats."""
-    stops = set(lexicon("openclaw")["stop_words"])
+    stops = set(tomllib.loads(WORDS_OF.read_text(encoding="utf-8"))["stop_words"])
     found: list[str] = []
     for word in WORDS.findall(text.lower()):
         if _KANA.search(word):
