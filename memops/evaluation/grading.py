@@ -13,7 +13,8 @@ from memops.errors import Corrupt
 from memops.evaluation.golden import Suite
 from memops.evaluation.lineage import qrels
 from memops.measures import answerability, grades
-from memops.models.encode import Encoder, Lsa, open_encoder
+from memops.models.encode import Lsa, open_encoder
+from memops.models.vectors import Encoder
 from memops.policy import Policy
 from memops.progress import tracked
 from memops.schema import INSTANT, LIVE

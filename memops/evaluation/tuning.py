@@ -17,7 +17,7 @@ from memops.evaluation.grading_steps import Asked
 from memops.evaluation.lineage import qrels
 from memops.evaluation.statistics import interval
 from memops.measures import grades, measure
-from memops.models.encode import Encoder
+from memops.models.vectors import Encoder
 from memops.policy import Policy
 from memops.progress import tracked
 from memops.schema import LIVE, empty

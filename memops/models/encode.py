@@ -5,39 +5,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from memops.errors import Corrupt, MemopsError
-from memops.models.vectors import Vectors, unit
+from memops.models.vectors import Encoder, Vectors, unit
 
 S = TypeVar("S", bound=np.generic)
-
-
-class Encoder(Protocol):
-    """Turns texts into vectors; two encoders with one recipe give the same vectors."""
-
-    @property
-    def speaks(self) -> bool:
-        """Whether it reads sentences, so that a query should be put in the speaker's own voice."""
-
-    def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a text, shape (texts, dims); a text without content is zero."""
-
-    def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return the same of queries, which some models want to be told apart."""
-
-    def reads(self, texts: Sequence[str]) -> float:
-        """Return the share of what the texts are made of that it knows."""
-
-    def recipe(self) -> dict[str, Any]:
-        """Return what the vectors depend on, in JSON values."""
-
-    def fitted(self, texts: Sequence[str]) -> "Encoder":
-        """Return the encoder fitted on these texts, or itself if it needs no fitting."""
 
 
 def open_encoder(name: str, cache: Path | None = None, instruction: str = "") -> Encoder:
@@ -58,7 +35,7 @@ def open_encoder(name: str, cache: Path | None = None, instruction: str = "") ->
 
 
 @dataclass(frozen=True)
-class Lsa:
+class Lsa(Encoder):
     """Latent semantic analysis: TF-IDF over words and character n-grams, reduced by TruncatedSVD."""
 
     dims: int = 256
@@ -67,7 +44,7 @@ class Lsa:
     codes: npt.NDArray[np.uint64] | None = field(default=None, repr=False, compare=False)
     idf: npt.NDArray[np.float32] | None = field(default=None, repr=False, compare=False)
     axes: Vectors | None = field(default=None, repr=False, compare=False)
-    speaks: bool = False
+    speaks: ClassVar[bool] = False
 
     def fitted(self, texts: Sequence[str]) -> "Lsa":
         """Return it fitted on at most `sample` of the texts, evenly taken."""
@@ -93,14 +70,6 @@ class Lsa:
             reduced = self._weighted(_terms(part), len(part)) @ axes
             out[start : start + len(part)] = unit(reduced)
         return out
-
-    def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return the same: queries are texts like others."""
-        return self.encode(texts)
-
-    def reads(self, texts: Sequence[str]) -> float:
-        """Return 1: it is fitted on the texts themselves."""
-        return 1.0
 
     def recipe(self) -> dict[str, Any]:
         """Return its settings and the digest of what it learnt."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from memops.errors import Incomplete, MemopsError, StoreNotFound, Unauthorised
 from memops.files import json_value
-from memops.models.vectors import Vectors, encoded, unit
+from memops.models.vectors import Encoder, Vectors, encoded, unit
 from memops.models.wire import Capped, bearing, credential, exchange, place, resolved
 
 MAX_BYTES = 64 << 20
@@ -137,10 +137,8 @@ _MANNERS = Manners(
 )
 
 
-class Remote:
+class Remote(Encoder):
     """One model of an endpoint, `URL#MODEL`: this machine's, or of a host named in MEMOPS_ENCODER_HOSTS."""
-
-    speaks = True
 
     def __init__(self, name: str, cache: Path | None = None, instruction: str = "") -> None:
         self.url, _, self.model = name.partition("#")
@@ -150,14 +148,6 @@ class Remote:
         self.cache, self.instruction = cache, instruction
         Endpoint(self.url, _MANNERS)
 
-    def fitted(self, texts: Sequence[str]) -> "Remote":
-        """Return itself: it was trained elsewhere."""
-        return self
-
-    def reads(self, texts: Sequence[str]) -> float:
-        """Return 1: an endpoint does not say what it knows."""
-        return 1.0
-
     def recipe(self) -> dict[str, Any]:
         """Return model and instruction; what the endpoint runs under that name is its word."""
         return {"encoder": "endpoint", "model": self.model, "instruction": self.instruction}
@@ -166,10 +156,6 @@ class Remote:
         """Return one unit vector a text; what was encoded before is read from the cache."""
         recipe = {"encoder": "endpoint", "model": self.model}
         return encoded(texts, self._encode, self.cache, recipe)
-
-    def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return the same of queries, with the instruction that the model was trained with."""
-        return self.encode([self.instruction + text for text in texts])
 
     def _encode(self, texts: list[str]) -> Vectors:
         endpoint = Endpoint(self.url, _MANNERS)

@@ -15,7 +15,7 @@ from memops.schema import LIVE
 from memops.verdicts import Decider
 
 if TYPE_CHECKING:
-    from memops.models.encode import Encoder
+    from memops.models.vectors import Encoder
 
 
 def local_models(policy: Policy, state: Path, records: pl.DataFrame) -> Models:

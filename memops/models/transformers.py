@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from memops.errors import MemopsError
-from memops.models.vectors import Vectors, encoded, unit
+from memops.models.vectors import Encoder, Vectors, encoded, unit
 
 _TOKENS = 256  # of a text that are read
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
@@ -18,14 +18,12 @@ ABSENT = ("sentence-transformers is not installed", "pip install 'memops[models]
 _HINT = "give `lsa`, a folder with a sentence-transformers model, or the name of one"
 
 
-class Model:
+class Model(Encoder):
     """A sentence-transformers model; vectors are cached by recipe and hash of the text.
 
     `steady` encodes each text by itself, in whole precision and on one thread, so that its vector is
     always the same to the last bit, at a third of the rate.
     """
-
-    speaks = True
 
     def __init__(
         self, name: str, cache: Path | None = None, instruction: str = "", steady: bool = False
@@ -40,10 +38,6 @@ class Model:
             self._model.max_seq_length = min(_TOKENS, most or _TOKENS)
         self._revision = _revision(self._model, folder)
 
-    def fitted(self, texts: Sequence[str]) -> "Model":
-        """Return itself: it was trained elsewhere."""
-        return self
-
     def recipe(self) -> dict[str, Any]:
         """Return what its vectors depend on; the folder's name is not among it."""
         said = {"encoder": "sentence-transformers", "weights": self._revision, "tokens": _TOKENS}
@@ -54,10 +48,6 @@ class Model:
         """Return one unit vector a text; what was encoded before is read from the cache."""
         recipe = {k: v for k, v in self.recipe().items() if k != "instruction"}
         return encoded(texts, self._encode, self._cache, recipe)
-
-    def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return the same of queries, with the model's instruction before each."""
-        return self.encode([self.instruction + text for text in texts])
 
     def reads(self, texts: Sequence[str]) -> float:
         """Return the share of the texts' tokens that are in its vocabulary; 1 if it cannot tell."""

@@ -8,7 +8,7 @@ Nothing but hashes is kept of the texts. A folder may be deleted at any time.
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,35 @@ from memops.progress import tracked
 Vectors = npt.NDArray[np.float32]
 Encode = Callable[[list[str]], Vectors]
 _BATCH = 2048  # texts that are encoded before they are kept, so that a cut run loses little
+
+
+class Encoder:
+    """Turns texts into vectors; two encoders with one recipe give the same vectors."""
+
+    speaks: ClassVar[bool] = True
+    """Whether it reads sentences, so that a query should be put in the speaker's own voice."""
+    instruction = ""
+    """What stands before a query, as the model was trained."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a text, shape (texts, dims); a text without content is zero."""
+        raise NotImplementedError
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return the same of queries, with the instruction before each."""
+        return self.encode([self.instruction + text for text in texts])
+
+    def reads(self, texts: Sequence[str]) -> float:
+        """Return the share of what the texts are made of that it knows, 1 if it cannot tell."""
+        return 1.0
+
+    def recipe(self) -> dict[str, Any]:
+        """Return what the vectors depend on, in JSON values."""
+        raise NotImplementedError
+
+    def fitted(self, texts: Sequence[str]) -> "Encoder":
+        """Return the encoder fitted on these texts, or itself if it was trained elsewhere."""
+        return self
 
 
 def encoded(

@@ -11,9 +11,8 @@ import polars as pl
 
 from memops.language.terms import grams, words
 from memops.language.text import language, tokens
-from memops.models.encode import Encoder
 from memops.models.nearest import Floats, Scores
-from memops.models.vectors import Vectors
+from memops.models.vectors import Encoder, Vectors
 from memops.policy import Policy
 from memops.search.bm25 import Counts, Sparse, bm25, by_part, cosine, counted, mean_lengths
 from memops.search.collection import Block, Collection

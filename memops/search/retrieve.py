@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from memops.errors import MemopsError
-from memops.models.encode import Encoder
 from memops.models.nearest import Approximate, Ints, Ranks, Scores, approximate, nearest
+from memops.models.vectors import Encoder
 from memops.policy import Policy
 from memops.search.arms import Arms, dense_block
 from memops.search.collection import RUN, Block, collect

@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from memops.errors import MemopsError
-from memops.models.encode import Encoder
-from memops.models.vectors import Vectors
+from memops.models.vectors import Encoder, Vectors
 from memops.schema import INSTANT, LIVE, SHARED, native
 from memops.search.arms import vectors_of
 from memops.search.collection import RUN

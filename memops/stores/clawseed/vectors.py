@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from memops.errors import MemopsError
-from memops.models.encode import Encoder
-from memops.models.vectors import Vectors
+from memops.models.vectors import Encoder, Vectors
 from memops.stores.clawseed.rows import TABLE, content_hash
 from memops.stores.sqlite import columns_in, errors, reader, transaction, writer
 
