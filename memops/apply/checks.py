@@ -65,11 +65,6 @@ class Checker:
         return check, looked_at(led) | {*direct["superseded_by"]}
 
 
-def groups(records: pl.DataFrame) -> dict[str, tuple[str, str]]:
-    """Return scope and kind of each record, by id."""
-    return {id_: (scope, kind) for id_, scope, kind in records.select("id", "scope", "kind").rows()}
-
-
 def touched(
     of: Mapping[str, tuple[str, str]], written: Iterable[Written]
 ) -> list[tuple[str, str, int]]:

@@ -162,7 +162,8 @@ class Batches:
             self.records, changes, before, policy, self.header["authority"],
             self.run.header["approved"], self.store.unsigned,
         )  # fmt: skip
-        mine = checks.groups(self.records.join(changes.select("id"), on="id", how="semi"))
+        touched = self.records.join(changes.select("id"), on="id", how="semi")
+        mine = {i: (scope, kind) for i, scope, kind in touched.select("id", "scope", "kind").rows()}
         now = datetime.fromisoformat(self.header["now"])
 
         def done(answers: list[Written]) -> None:

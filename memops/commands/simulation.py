@@ -68,7 +68,14 @@ def compared(
         about = {"policy": title, "sha256": tried.digest(), **summed(course)}
         courses.append(about | {"weeks": course.weeks.to_dicts()})
     said = {"store": taken.address, "snapshot": taken.id, "from": at, "days": days}
-    return said | {"courses": courses, "differs": _differing(settings.policy, policies)}
+    known = {name: value for name, value, _ in described(settings.policy)}
+    differs = [
+        {"setting": name, "in_force": known[name], "tried": value}
+        for tried in policies.values()
+        for name, value, _ in described(tried)
+        if value != known[name]
+    ]
+    return said | {"courses": courses, "differs": differs}
 
 
 def summed(course: Course) -> dict[str, Any]:
@@ -84,17 +91,6 @@ def summed(course: Course) -> dict[str, Any]:
     held = int(course.weeks["held"].max() or 0)  # type: ignore[arg-type]
     live = int(course.weeks["live"][-1])
     return totals | {"held": held, "live": live, "kinds": kinds.to_dicts()}
-
-
-def _differing(base: Policy, policies: dict[str, Policy]) -> list[dict[str, Any]]:
-    """The settings in which the policies differ from the one in force."""
-    known = {name: value for name, value, _ in described(base)}
-    return [
-        {"setting": name, "in_force": known[name], "tried": value}
-        for tried in policies.values()
-        for name, value, _ in described(tried)
-        if value != known[name]
-    ]
 
 
 def _moves(plan: pl.DataFrame, records: pl.DataFrame) -> dict[str, int]:

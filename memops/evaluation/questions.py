@@ -70,17 +70,12 @@ def _stated(text: str, lang: str, reading: Reading) -> Statement:
 
 def known_item(said: Statement, rarity: Mapping[str, int]) -> str | None:
     """Return the most telling words of a text that stands by itself, in their order."""
-    own = _worded(said)
+    every = (t for t in said.reading.tokens if t.kind in CONTENT and t.kind != "person")
+    own = [t for t in every if _WORD.fullmatch(t.surface)]
     first = {t.concept: t for t in reversed(own)}
     rare = sorted(first, key=lambda c: (rarity.get(c, 0), c))[:_TERMS]
     chosen = [t.surface for t in own if t.concept in rare and first[t.concept] is t]
     return " ".join(chosen) if len(chosen) >= 2 else None
-
-
-def _worded(said: Statement) -> list[Token]:
-    """The words of content but persons, by which a text is known again."""
-    every = (t for t in said.reading.tokens if t.kind in CONTENT and t.kind != "person")
-    return [t for t in every if _WORD.fullmatch(t.surface)]
 
 
 def labelled(text: str, under: str, over: str = "") -> str | None:

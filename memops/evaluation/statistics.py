@@ -21,7 +21,11 @@ def interval(
     if not differences.any():
         return 0.0, 0.0
     tail = (1 - confidence) / 2
-    low, high = np.quantile(_resampled(differences, resamples, seed), [tail, 1 - tail])
+    # Resamples are drawn as counts of each distinct difference (few are).
+    values, counts = np.unique(differences, return_counts=True)
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(len(differences), counts / counts.sum(), size=resamples)
+    low, high = np.quantile(drawn @ values / len(differences), [tail, 1 - tail])
     return float(low), float(high)
 
 
@@ -79,14 +83,6 @@ def _zs(confidence: float) -> float:
     from statistics import NormalDist
 
     return NormalDist().inv_cdf(0.5 + confidence / 2) + NormalDist().inv_cdf(0.8)
-
-
-def _resampled(differences: Floats, resamples: int, seed: int) -> Floats:
-    """Means of resamples, drawn as counts of each distinct difference (few are)."""
-    values, counts = np.unique(differences, return_counts=True)
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(len(differences), counts / counts.sum(), size=resamples)
-    return np.asarray(drawn @ values / len(differences))
 
 
 _SAME = 1e-9

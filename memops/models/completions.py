@@ -171,7 +171,10 @@ class _Asking:
             self._settle(reserved, answer, said)
             if not again:
                 return said, why
-        self._note_silence(why)
+        with self.lock:
+            self.silent += 1
+            if self.silent >= _DOWN:
+                self.stopped = self.stopped or why
         return None, why
 
     def _read(self, answer: Answer | None, why: str) -> tuple[str | None, str, bool]:
@@ -230,12 +233,6 @@ class _Asking:
 
     def _price(self, tokens: int) -> float:
         return tokens * self.policy.price / 1e6
-
-    def _note_silence(self, why: str) -> None:
-        with self.lock:
-            self.silent += 1
-            if self.silent >= _DOWN:
-                self.stopped = self.stopped or why
 
     def _waited(self, seconds: float) -> bool:
         if time.monotonic() + seconds > self.until:

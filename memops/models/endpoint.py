@@ -69,7 +69,10 @@ class Endpoint:
         why = ""
         for attempt in range(_TRIES):
             if attempt:
-                self._wait(self.pause * 4**attempt)
+                seconds = self.pause * 4**attempt
+                if time.monotonic() + seconds > self.until:
+                    raise Incomplete(f"{self.base}: {self.late}", self.manners.again)
+                time.sleep(seconds)
             try:
                 status, told = self._once(verb, self.below + target, body)
             except (http.client.HTTPException, OSError) as error:
@@ -121,11 +124,6 @@ class Endpoint:
             hint = f"name it in {env}_HOSTS if you trust it with your memories"
             raise MemopsError(f"{host} is not this machine", hint)
         return ip
-
-    def _wait(self, seconds: float) -> None:
-        if time.monotonic() + seconds > self.until:
-            raise Incomplete(f"{self.base}: {self.late}", self.manners.again)
-        time.sleep(seconds)
 
 
 _BATCH = 64

@@ -15,7 +15,6 @@ import numpy.typing as npt
 import polars as pl
 
 from memops import files
-from memops.errors import Corrupt
 from memops.progress import tracked
 
 Vectors = npt.NDArray[np.float32]
@@ -89,11 +88,8 @@ def _hash(text: str) -> str:
 
 
 def _read(path: Path) -> pl.DataFrame:
-    try:
-        return pl.read_parquet(path).select("hash", "vector")
-    except files.UNREADABLE as error:
-        said = f"{path}: damaged vector cache: {error}"
-        raise Corrupt(said, "delete it; it is made again") from error
+    again = "delete it; it is made again"
+    return files.unpacked(path.read_bytes(), f"{path}: damaged vector cache", again)
 
 
 def _keep(folder: Path, part: pl.DataFrame) -> None:

@@ -62,7 +62,14 @@ class Arms:
         """BM25; but the cosine for the n-grams of parts that are mostly Chinese."""
         if name == "cosines":
             return cosine(counts)
-        index = bm25(counts, *self._saturation())
+        settings = self.policy.retrieval
+        chars = self.collection.documents["text"].str.len_chars().to_numpy().astype(np.float64)
+        mean = mean_lengths(chars, self.collection.document_parts)
+        low, high = settings.short_chars, settings.long_chars
+        share = np.clip(np.log(np.maximum(mean, 1) / low) / np.log(high / low), 0, 1)
+        k1 = settings.k1_short + share * (settings.k1_long - settings.k1_short)
+        b = settings.b_short + share * (settings.b_long - settings.b_short)
+        index = bm25(counts, k1, b)
         mixed = name == "grams" and self.chinese.any()
         return by_part(cosine(counts), index, self.chinese) if mixed else index
 
@@ -119,17 +126,6 @@ class Arms:
     def named_speakers(self) -> list[str | None]:
         """Return for each query the one speaker of its part whom it names."""
         return named(self.collection.documents, self.collection.queries)
-
-    def _saturation(self) -> tuple[Floats, Floats]:
-        """Each part's k1 and b: length matters more where documents are long."""
-        settings = self.policy.retrieval
-        chars = self.collection.documents["text"].str.len_chars().to_numpy().astype(np.float64)
-        mean = mean_lengths(chars, self.collection.document_parts)
-        low, high = settings.short_chars, settings.long_chars
-        share = np.clip(np.log(np.maximum(mean, 1) / low) / np.log(high / low), 0, 1)
-        k1 = settings.k1_short + share * (settings.k1_long - settings.k1_short)
-        b = settings.b_short + share * (settings.b_long - settings.b_short)
-        return k1, b
 
 
 def vectors_of(

@@ -135,9 +135,11 @@ def _row(night: Mapping[str, Any]) -> dict[str, Any]:
     nothing = 0 if night.get("ops") == 0 else None
     skipped = night.get("skipped")
     known = {name: night.get(name) for name in ("store", "place", "ops", "verdict", "code")}
+    side = "after" if night.get("applied") else "before"  # what the night left
+    recall = [{"measure": m["measure"], "value": m[side]} for m in night.get("recall") or ()]
     return known | {
         "at": instant(night["now"]), "rows": rows.get("after"), "live": rows.get("live_after"),
-        "applied": night.get("applied", nothing), "recall": _recall(night),
+        "applied": night.get("applied", nothing), "recall": recall or None,
         "skipped": nothing if skipped is None else len(skipped),
         "seconds": sum(t["seconds"] for t in timings) if timings else None,
     }  # fmt: skip
@@ -147,10 +149,3 @@ def _measured(name: str) -> pl.Expr:
     """The value of one measure of recall; null where it was not taken."""
     named = pl.element().filter(pl.element().struct.field("measure") == name)
     return pl.col("recall").list.eval(named.struct.field("value")).list.first()
-
-
-def _recall(night: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """What the night left: the plan's outcome if it was applied, else the store as it was."""
-    side = "after" if night.get("applied") else "before"
-    measured = night.get("recall")
-    return [{"measure": m["measure"], "value": m[side]} for m in measured] if measured else None

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from memops import files, locks
 from memops.journal import Journal
@@ -47,7 +46,8 @@ def waiting(state: Path, now: datetime, place: Callable[[str], str]) -> dict[str
         address = str(header.get("address"))
         where = place(address)
         newest, anew = where not in ran, ran.setdefault(where, set())
-        expired = _expired(header, now)
+        most = timedelta(hours=header.get("expires_after_hours", 0.0))
+        expired = now - datetime.fromisoformat(header["now"]) > most
         if (newest or not expired) and (rules := _left(path.parent, state, anew)):
             found.setdefault(where, []).append(Pending(path.parent.name, address, rules, expired))
         anew.update(header.get("rules", ()))
@@ -79,11 +79,6 @@ def failed(state: Path) -> list[Run]:
 def at_work(run: Run, state: Path) -> bool:
     """Return whether another process holds the lock of a run's store, and may be carrying it out."""
     return locks.is_held(lock_path(state, run.header["store"]))
-
-
-def _expired(header: dict[str, Any], now: datetime) -> bool:
-    most = timedelta(hours=header.get("expires_after_hours", 0.0))
-    return now - datetime.fromisoformat(header["now"]) > most
 
 
 def _left(folder: Path, state: Path, anew: set[str]) -> dict[str, int]:

@@ -28,7 +28,12 @@ def seal(state: Path, what: str, value: Any) -> str:
     """Return the seal of a JSON value; makes the folder's key where there is none yet."""
     key = _read(state)
     if key is None:
-        _make(state)
+        part = files.folder(state) / f".{KEY}.{os.getpid()}"
+        files.write(part, secrets.token_bytes(_SIZE))
+        with contextlib.suppress(FileExistsError):
+            os.link(part, state / KEY)
+        part.unlink(missing_ok=True)
+        files.sync(state)
         key = _read(state)
     assert key is not None  # just made, and never removed by us
     return _hmac(key, what, value)
@@ -87,13 +92,3 @@ def _read(state: Path) -> bytes | None:
         said = f"{path}: {about.st_size} bytes where a key has {_SIZE}"
         raise Corrupt(said, "put the key back, or remove it and plan again")
     return key
-
-
-def _make(state: Path) -> None:
-    """Put a new key on disk under its name, whole, unless another process was first."""
-    part = files.folder(state) / f".{KEY}.{os.getpid()}"
-    files.write(part, secrets.token_bytes(_SIZE))
-    with contextlib.suppress(FileExistsError):
-        os.link(part, state / KEY)
-    part.unlink(missing_ok=True)
-    files.sync(state)
