@@ -300,16 +300,6 @@ def test_a_bench_of_pairs_does_what_a_night_does_without_a_judge():
     assert sum(row["duplicate"] for row in rows) >= 4 <= sum(row["conflict"] for row in rows) + 1
 
 
-def test_a_bench_of_candidates_counts_what_a_model_would_be_asked_about_and_what_rules_settle():
-    from memops.evaluation.bench import reached
-
-    pairs = [{"a": a, "b": b, "label": "duplicate", "lang": "en", "theme": "x"} for a, b in SAME]
-    pairs += [{"a": f"{n} {OPEN[0][0]}", "b": f"word{n}", "label": "conflict"} for n in range(60)]
-    rows = {row["label"]: row for row in reached(pairs, Policy(judge=Judge(nearest=1)), Models())}
-    assert rows["duplicate"]["asked_or_settled"] == 1 and rows["duplicate"]["lang"] == "en"
-    assert rows["conflict"]["pairs"] == 60 and rows["conflict"]["asked_or_settled"] < 0.5
-
-
 LABELS = {"id2label": {"0": "CONTRADICTION", "1": "ENTAILMENT", "2": "NEUTRAL"}}
 
 

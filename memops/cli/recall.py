@@ -211,17 +211,15 @@ def bench() -> None:
 @bench.command("pairs")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @flag("--json-lines", "as_lines", help="Kept for habit: it always does.")
-@flag("--candidates", help="Count, by label, those asked or settled.")
-def bench_pairs_command(file: Path, as_lines: bool, candidates: bool) -> None:
+def bench_pairs_command(file: Path, as_lines: bool) -> None:
     """Judge each pair {id, a, b} of FILE as a night would: duplicate, conflict, which is newer."""
-    from memops.evaluation.bench import in_scopes, judge_pairs, reached
+    from memops.evaluation.bench import in_scopes, judge_pairs
     from memops.files import json_lines
     from memops.models.local import local_models
 
     policy, state = in_force().policy, in_force().state
     pairs = [pair for _, pair in json_lines(file, "write one JSON object a line")]
-    judge = reached if candidates else judge_pairs
-    _lines(judge(pairs, policy, local_models(policy, state, in_scopes(pairs))))
+    _lines(judge_pairs(pairs, policy, local_models(policy, state, in_scopes(pairs))))
 
 
 @bench.command("recall")

@@ -2,7 +2,6 @@
 
 import shlex
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import click
@@ -30,34 +29,20 @@ _NONE = "no store is known: name some in memops.toml, or do a night with `memops
     type=click.FloatRange(0),
     help="Age of the last good night that is too old [36].",
 )
-@click.option(
-    "--prometheus",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the figures to this file, for the textfile collector.",
-)
 @now_option
-def status(
-    stores: tuple[str, ...],
-    max_age_hours: float | None,
-    prometheus: Path | None,
-    now: datetime | None,
-) -> int:
+def status(stores: tuple[str, ...], max_age_hours: float | None, now: datetime | None) -> int:
     """Say of each of STORES (default: all that are known) whether it had its night.
 
     Ends with 32 when none is known, or one is late, failed its last night, never had one, has a run
     that was cut off, or was held back whole for a person who has not decided yet; with 0 when all had their night,
     whatever waits of it, or are at their first.
     """
-    from memops import files
     from memops.errors import Finding
     from memops.nights import monitoring
     from memops.state.sources import clock
 
     settings = in_force()
     rows = monitoring.standing(settings, now or clock(), stores, max_age_hours)
-    if prometheus:
-        files.write(prometheus, monitoring.exposition(rows).encode())
-        prometheus.chmod(0o644)
     columns = {
         "store": "store", "state": "state", "waiting": "waiting", "at": "last night", "code": "code",
         "good_at": "last good night", "hours_since": "hours ago", "unfinished": "cut off runs",

@@ -1,6 +1,6 @@
 """Benches: labelled pairs, judged one by one as a night would, and a retriever over a public question set."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from memops.policy import Policy
 from memops.rules.merge_contained import merge_contained
 from memops.schema import INSTANT, from_rows
 from memops.search.retrieve import search
-from memops.verdicts import AGAINST, SAME, UNSURE, Pair, Verdict
+from memops.verdicts import AGAINST, SAME
 
 _AT = datetime(2000, 1, 1, tzinfo=UTC)  # of no matter: neither text of a pair has a time
 _WORDS = {"duplicate": (SAME,), "conflict": AGAINST}
@@ -52,47 +52,6 @@ def _raised() -> pl.Expr:
     seen = pl.col("duplicate") & (pl.col("duplicate_score") <= 0.5)
     score = pl.col("duplicate_score")
     return pl.when(seen).then(0.5 + score / 2).otherwise(score).alias("duplicate_score")
-
-
-class Silent:
-    """A decider that is unsure of all pairs, by which it is counted what one is asked about."""
-
-    name = "silent"
-
-    def recipe(self) -> dict[str, object]:
-        """Return that nothing depends on it."""
-        return {}
-
-    def __call__(self, pairs: Sequence[Pair]) -> list[Verdict]:
-        """Return that it cannot tell, of each pair."""
-        return [Verdict(UNSURE)] * len(pairs)
-
-
-def reached(
-    pairs: list[dict[str, Any]], policy: Policy, models: Models
-) -> Iterator[dict[str, Any]]:
-    """Yield for each language and label how many pairs there are, and the share asked or settled.
-
-    The pairs of a theme stand in one scope; asked are those that a model would be, settled those of
-    sure rules.
-    """
-    said = {(str(pair.get("theme", "")), pair[side]) for pair in pairs for side in "ab"}
-    texts = {key: f"{n:07}" for n, key in enumerate(sorted(said))}
-    rows = [{"id": id, "scope": scope, "text": text} for (scope, text), id in texts.items()]
-    ctx = Context(now=_AT, policy=policy, models=Models(models.encode, Silent(), models.recipes))
-    records = from_rows(rows)
-    made = judged(records, ctx)
-    done = pl.col("verdict").is_not_null() | DUPLICATE | conflict(policy)
-    held = set(made.filter(done).select("a", "b").iter_rows())
-    number = dict(statements(records, ctx).members.iter_rows())
-    counts: dict[tuple[str, str], list[bool]] = {}
-    for pair in pairs:
-        a, b = (number[texts[str(pair.get("theme", "")), pair[side]]] for side in "ab")
-        told = counts.setdefault((pair["label"], pair.get("lang", "")), [])
-        told.append(a == b or (min(a, b), max(a, b)) in held)
-    for (label, lang), told in sorted(counts.items()):
-        share = round(sum(told) / len(told), 4)
-        yield {"label": label, "lang": lang, "pairs": len(told), "asked_or_settled": share}
 
 
 def in_scopes(pairs: list[dict[str, Any]]) -> pl.DataFrame:
