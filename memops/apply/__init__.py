@@ -33,6 +33,9 @@ from memops.state.runs import FORMAT, Run, batches_of_undo, latest_run
 from memops.state.snapshot_chain import is_same
 from memops.stores import Store, Written, open_store
 
+Basis = tuple[pl.DataFrame, pl.DataFrame | None]
+"""The records that a plan was made from, and the sizes of the whole that they are a part of."""
+
 
 def apply(
     plan: planfile.PlanFile,
@@ -70,11 +73,11 @@ def apply(
             return selection.nothing_to_do(plan, state) | waiting
         planfile.refuse_expired(plan, clock, as_of)
         refuse_forgotten(plan.path)
-        records, whole = _basis(plan, state)
+        basis = _basis(plan, state)
         if not approve and plan.header["authority"] != "person":
-            _refuse(plan, _excess(plan, chosen, records, whole, state, clock))
+            _refuse(plan, _excess(plan, chosen, basis, state, clock))
         run = _started(plan, chosen, state, clock, approve)
-        return carried_out(prepared(run, plan, store, state, records)) | waiting
+        return carried_out(prepared(run, plan, store, state, basis[0])) | waiting
 
 
 def resume(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
@@ -139,7 +142,7 @@ def take_back(
         return summary(run, written)
 
 
-def _basis(plan: planfile.PlanFile, state: Path) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+def _basis(plan: planfile.PlanFile, state: Path) -> Basis:
     """The records that a plan was made from, out of its snapshot, and the sizes of the whole."""
     path = state / "snapshots" / plan.header["snapshot"]
     if not path.is_dir():
@@ -182,20 +185,16 @@ def beyond(plan: planfile.PlanFile, state: Path, clock: datetime) -> list[Reason
     """Return the limits of a night that keep what may happen unattended from being carried out."""
     chosen = selection.chosen(plan, selection.left(plan, state), False, None)
     asked = plan.header["authority"] == "person"
-    return [] if asked else _excess(plan, chosen, *_basis(plan, state), state, clock)
+    return [] if asked else _excess(plan, chosen, _basis(plan, state), state, clock)
 
 
 def _excess(
-    plan: planfile.PlanFile,
-    chosen: list[int],
-    records: pl.DataFrame,
-    whole: pl.DataFrame | None,
-    state: Path,
-    clock: datetime,
+    plan: planfile.PlanFile, chosen: list[int], basis: Basis, state: Path, clock: datetime
 ) -> list[Reason]:
     limits = from_table(plan.header["policy"], plan.id).limits
     since = clock - timedelta(hours=limits.window_hours)
     earlier = touched_since(since, plan.header["store"], state)
+    records, whole = basis
     return excess(plan.changes[[seq - 1 for seq in chosen]], records, limits, earlier, whole)
 
 

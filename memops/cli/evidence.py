@@ -47,11 +47,10 @@ def evidence_sheet(plans: tuple[str, ...], out: Path, most: int, codes: tuple[st
 def evidence_count(
     sheets: tuple[Path, ...],
     out: Path,
-    by: str,
-    texts: str,
     seen: bool,
     second: Path | None,
     second_by: str,
+    **whose: str,
 ) -> None:
     """Count the labels of SHEETS into a record: figures and who judged, no text."""
     from memops import files
@@ -59,7 +58,8 @@ def evidence_count(
     from memops.state.sources import clock
 
     other = (second, second_by) if second else None
-    said = counting.counts(sheets, by, texts, not seen, clock().date(), other)
+    said: dict[str, Any] = {"judged": clock().date().isoformat(), **whose, "unseen": not seen}
+    said |= counting.counts(sheets, other)
     files.write_json(out, said)
     rows = [
         (r["family"], r["rule"], r["code"], *(r[label] for label in counting.LABELS))

@@ -24,9 +24,9 @@ def usual(name: str, value: Any, help: str, kind: Any = None) -> Callable[[F], F
     return click.option(name, type=kind, default=value, show_default=True, help=help)
 
 
-def several(*names: str, help: str) -> Callable[[F], F]:
+def several(*names: str, help: str, metavar: str | None = None) -> Callable[[F], F]:
     """Return an option that may be given several times."""
-    return click.option(*names, multiple=True, help=help)
+    return click.option(*names, multiple=True, metavar=metavar, help=help)
 
 
 class _Language(click.ParamType[str]):

@@ -45,21 +45,18 @@ _PASSING = click.option("--no-snapshot", "keep", flag_value=False, default=True,
 @_ENCODER
 @_PASSING
 @now_option
-def grade(
-    store: str | None, suite: str | None, run_file: Path | None, qrels: Path | None, **how: Any
-) -> None:
+def grade(**how: Any) -> None:
     """Grade recall of STORE (or a snapshot) against a suite, or of any retriever's run."""
     from memops.evaluation import grading_steps
 
-    if run_file and qrels and not (store or suite):
+    if run := _run_of(how):
         from memops.evaluation import gate_runs
 
-        of_run = gate_runs.graded(run_file, qrels)
+        of_run = gate_runs.graded(*run)
         told = {"grades": of_run.means(), "unanswered": gate_runs.unanswered(of_run)}
         rows = [(name, f"{value:.4f}") for name, value in of_run.means().items()]
-        emit(told, lambda: [table(rows, ["measure", "mean"]), *_unanswered(run_file, told)])
-        return
-    graded = grading_steps.grade(grading_steps.Asked(*_both(store, suite), in_force(), **how))
+        return emit(told, lambda: [table(rows, ["measure", "mean"]), *_unanswered(run[0], told)])
+    graded = grading_steps.grade(grading_steps.Asked(settings=in_force(), **how))
     emit(graded, lambda: _grades_text(graded["grades"]))
 
 
@@ -77,17 +74,9 @@ def grade(
 @_PASSING
 @now_option
 def gate(
-    store: str | None,
-    suite: str | None,
-    run_file: Path | None,
-    qrels: Path | None,
-    baseline_run: Path | None,
-    measure: str | None,
-    accept: bool,
-    junit: Path | None,
-    github: bool,
+    baseline_run: Path | None, measure: str | None, accept: bool, junit: Path | None, github: bool,
     **how: Any,
-) -> int:
+) -> int:  # fmt: skip
     """Compare STORE's grades with the suite's baseline: exit 30 when recall got worse.
 
     Exit 31 when there are too few queries to tell. Another measure than the one that decides only
@@ -98,14 +87,12 @@ def gate(
     from memops.evaluation.gate import EXITS
 
     settings = in_force()
-    if run_file and qrels and not (store or suite):
+    if run := _run_of(how):
         from memops.evaluation.gate_runs import gated
 
-        policy = grading_steps.deciding(settings.policy, measure)
-        said = gated(run_file, qrels, baseline_run, policy, accept)
+        said = gated(*run, baseline_run, grading_steps.deciding(settings.policy, measure), accept)
     else:
-        asked = grading_steps.Asked(*_both(store, suite), settings, **how)
-        said = grading_steps.gate(asked, accept, measure)
+        said = grading_steps.gate(grading_steps.Asked(settings=settings, **how), accept, measure)
     if junit:
         junit.parent.mkdir(parents=True, exist_ok=True)
         junit.write_text(said["junit"], encoding="utf-8")
@@ -120,11 +107,15 @@ def gate(
     return EXITS[said["verdict"]]
 
 
-def _both(store: str | None, suite: str | None) -> tuple[str, str]:
-    if not (store and suite):
+def _run_of(how: dict[str, Any]) -> tuple[Path, Path] | None:
+    """The run and its judgements where they are all that is given; None for a store and a suite."""
+    run, qrels = how.pop("run_file"), how.pop("qrels")
+    if run and qrels and not (how["store"] or how["suite"]):
+        return run, qrels
+    if not (how["store"] and how["suite"]):
         said = "name STORE and --suite, or --run and --qrels"
         raise click.UsageError(said, click.get_current_context())
-    return store, suite
+    return None
 
 
 def _compared(said: dict[str, Any]) -> str:

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 _KEYS = "[k]eep  [r]eject  [a] keep all of this rule  [x] reject all of this rule\n"
 _MORE = "[s] one by one  [u]ndo  [q] save and quit: "
 
+_ACCEPT = (
+    "Carry these changes out, by number, by rule, those that were kept, or all that are left "
+    "(repeatable)."
+)
+_REJECT = "Reject these changes, and what hangs on them (repeatable)."
 _REVEAL = "Secrets will stand on this terminal, and may stay in its history. Show them?"
 
 _MOST = 8  # changes of a cluster that are shown at once
@@ -34,19 +39,8 @@ _ROOM = 1000  # columns of a text that are shown; a reviewer must see what would
 
 @click.command()
 @click.argument("plan")
-@click.option(
-    "--accept",
-    multiple=True,
-    metavar="SEQ|RULE|kept|all",
-    help="Carry these changes out, by number, by rule, those that were kept, or all that are left "
-    "(repeatable).",
-)
-@click.option(
-    "--reject",
-    multiple=True,
-    metavar="SEQ|RULE|all",
-    help="Reject these changes, and what hangs on them (repeatable).",
-)
+@several("--accept", metavar="SEQ|RULE|kept|all", help=_ACCEPT)
+@several("--reject", metavar="SEQ|RULE|all", help=_REJECT)
 @several("--reject-rule", help="Reject all changes of this rule (repeatable).")
 @click.option(
     "--keep", metavar="SEQ,SEQ|all", help="Keep these changes, or all; rejected ones come back."
@@ -68,7 +62,7 @@ def review(plan: str, reveal: bool, **given: Any) -> int:
     begun = reviewing.begun(plan, in_force().state)
     if given["accept"]:
         _refuse_late(begun)
-    kept, out, wanted = _named(begun, **given)
+    kept, out, wanted = _named(begun, given)
     done = _decided(begun, kept, out, wanted)
     asked = not (any(given.values()) or wants_json())
     on_terminal = asked and sys.stdin.isatty()
@@ -89,22 +83,15 @@ def review(plan: str, reveal: bool, **given: Any) -> int:
     return int(done.get("code", 0))
 
 
-def _named(
-    review: "Review",
-    accept: tuple[str, ...],
-    reject: tuple[str, ...],
-    reject_rule: tuple[str, ...],
-    keep: str | None,
-    keep_rule: tuple[str, ...],
-) -> tuple[list[int], list[int], list[int]]:
+def _named(review: "Review", given: dict[str, Any]) -> tuple[list[int], list[int], list[int]]:
     """The numbers of the changes that options keep, reject and accept."""
     from memops.commands import selecting
 
-    kept = [*(review.lines if keep == "all" else selecting.numbers(keep))]
-    kept += [seq for rule in keep_rule for seq in selecting.of_rule(review, rule)]
-    out = selecting.named(review, reject)
-    out += [seq for rule in reject_rule for seq in selecting.of_rule(review, rule)]
-    wanted = selecting.named(review, accept)
+    kept = [*(review.lines if given["keep"] == "all" else selecting.numbers(given["keep"]))]
+    kept += [seq for rule in given["keep_rule"] for seq in selecting.of_rule(review, rule)]
+    out = selecting.named(review, given["reject"])
+    out += [seq for rule in given["reject_rule"] for seq in selecting.of_rule(review, rule)]
+    wanted = selecting.named(review, given["accept"])
     if both := sorted({*wanted} & {*out}):
         raise click.UsageError(f"change {both[0]} is both accepted and rejected")
     return kept, out, wanted

@@ -38,8 +38,8 @@ def suite_init(store: str, folder: Path | None, each: int, now: datetime | None)
 
 @suite.command("review")
 @click.argument("folder")
-@click.option("--keep", multiple=True, metavar="ID|CATEGORY", help="Keep it (repeatable).")
-@click.option("--drop", multiple=True, metavar="ID|CATEGORY", help="Drop it (repeatable).")
+@several("--keep", metavar="ID|CATEGORY", help="Keep it (repeatable).")
+@several("--drop", metavar="ID|CATEGORY", help="Drop it (repeatable).")
 @click.option("--rest", type=click.Choice(["keep", "drop"]), help="What to do with all others.")
 def suite_review(
     folder: str, keep: tuple[str, ...], drop: tuple[str, ...], rest: str | None

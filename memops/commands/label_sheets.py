@@ -7,7 +7,6 @@ sheet.
 
 import io
 from collections.abc import Iterable, Sequence
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -79,28 +78,18 @@ def read(path: Path) -> pl.DataFrame:
     return rows
 
 
-def counts(
-    sheets: Sequence[Path],
-    by: str,
-    texts: str,
-    unseen: bool,
-    day: date,
-    second: tuple[Path, str] | None = None,
-) -> dict[str, Any]:
-    """Return the record of judged sheets: counts by shape and family, who judged, and agreement.
-
-    It counts where `unseen`: the texts were not used in building and the readers built no rule.
-    """
+def counts(sheets: Sequence[Path], second: tuple[Path, str] | None = None) -> dict[str, Any]:
+    """Return the counts of judged sheets by shape and family, and how far a second reader agrees."""
     rows = pl.concat([read(path).select(*_KEY, "label") for path in sheets])
     judged = rows.filter(pl.col("label") != "").unique(["plan", "seq"], keep="last")
     counted = judged.group_by(*autonomy.SHAPE, "family").agg(
         *((pl.col("label") == label).sum().alias(label) for label in LABELS),
         stores=pl.col("store").n_unique(),
     )
-    said: dict[str, Any] = {"judged": day.isoformat(), "by": by, "texts": texts, "unseen": unseen}
-    if second is not None:
-        said["second"] = {"by": second[1], **_agreement(judged, read(second[0]))}
-    return said | {"changes": counted.sort("family", *autonomy.SHAPE).to_dicts()}
+    changes = {"changes": counted.sort("family", *autonomy.SHAPE).to_dicts()}
+    if second is None:
+        return changes
+    return {"second": {"by": second[1], **_agreement(judged, read(second[0]))}} | changes
 
 
 def _agreement(first: pl.DataFrame, other: pl.DataFrame) -> dict[str, Any]:

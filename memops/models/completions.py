@@ -87,12 +87,12 @@ def of_judge(policy: Judge) -> Endpoint:
     return Endpoint(where, f"{path}/chat/completions", policy.model, key)
 
 
+Good = Callable[[Question, str], bool]
+"""Tells whether an answer to a question may be used."""
+
+
 def ask(
-    questions: Sequence[Question],
-    of: Endpoint,
-    policy: Caps,
-    kept: Path | None,
-    good: Callable[[Question, str], bool],
+    questions: Sequence[Question], of: Endpoint, policy: Caps, kept: Path | None, good: Good
 ) -> Answers:
     """Ask the questions, `policy.in_flight` at a time, those first that come first.
 
@@ -109,9 +109,7 @@ def ask(
 class _Asking:
     """One night's questions: what is left of the budget, and whether it is worth going on."""
 
-    def __init__(
-        self, of: Endpoint, policy: Caps, kept: Path | None, good: Callable[[Question, str], bool]
-    ) -> None:
+    def __init__(self, of: Endpoint, policy: Caps, kept: Path | None, good: Good) -> None:
         self.of, self.policy, self.kept, self.good = of, policy, kept, good
         self.until = time.monotonic() + policy.minutes * 60
         self.answers, self.lock = Answers(), threading.Lock()

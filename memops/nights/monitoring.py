@@ -1,7 +1,7 @@
 """Monitoring: whether every store had its night, as rows for a person and as metrics."""
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -136,12 +136,7 @@ def _last(table: pl.DataFrame) -> dict[str, dict[str, Any]]:
 
 
 def _stand(
-    name: str,
-    last: Mapping[str, Any],
-    now: datetime,
-    limit: float,
-    cut: list[str],
-    left: list[Pending],
+    name: str, last: dict[str, Any], now: datetime, most: float, cut: list[str], left: list[Pending]
 ) -> dict[str, Any]:
     since = last.get("good_at") or last.get("first_at")
     age = (now - since).total_seconds() / 3600 if since else None
@@ -149,7 +144,7 @@ def _stand(
     state = "good"
     if age is None:
         state = "waiting" if open_ and not cut and not left[0].expired else "never"
-    elif not -_APART <= age <= limit:
+    elif not -_APART <= age <= most:
         state = "late"
     elif cut or last["code"] not in (*GOOD, *HELD):
         state = "failed"

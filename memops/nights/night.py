@@ -15,12 +15,13 @@ from typing import Any, TypeVar
 import polars as pl
 
 from memops import files, locks, snapshot, steps
+from memops.apply import beyond, selection
 from memops.commands.snapshots import prune
 from memops.errors import GateFailed, Locked, MemopsError, told
-from memops.nights import open_changes
 from memops.plan import outcome
 from memops.progress import tell
 from memops.reasons import reason
+from memops.refusals import refusals
 from memops.safety.looked import remembering
 from memops.schema import LIVE
 from memops.settings import Settings
@@ -91,7 +92,7 @@ def curate(
             elif not plan_only:
                 if night["ops"]:
                     night |= timed(steps.apply_step, night["plan"], settings, approve)
-                night |= open_changes.left_open(night["plan"], taken["path"], settings)
+                night |= left_open(night["plan"], taken["path"], settings)
             if model and night["asked"]["waiting"] and night["code"] == 0:
                 night["code"] = SKIPPED
             if due and not (migrate or plan_only) and night["code"] in (0, SKIPPED):
@@ -101,6 +102,27 @@ def curate(
             call(prune, settings, at)
             history.append(settings.state, night)
         return night
+
+
+_ASKED = "asked.json"
+"""In a store's folder: digests of what the last night left to a person, who is asked again for what is new."""
+
+
+def left_open(plan: str, taken: str, settings: Settings) -> dict[str, Any]:
+    """Return what of a plan waits for a person: `open` by rule, `waiting` in all, `new` to them."""
+    state = settings.state
+    made, source = planfile.load(plan, state), snapshot.open_snapshot(Path(taken))
+    rest = made.changes[[seq - 1 for seq in selection.left(made, state)]]
+    keys = refusals(rest, source.records()).rows()
+    digests = {files.digest("\x1f".join(key))[:32] for key in keys}
+    path = snapshot.store_folder(state, source.manifest["store"]) / _ASKED
+    known: set[str] = set()
+    with suppress(MemopsError):  # one that is lost or damaged: they are asked again
+        known = set(files.read_json(path)["asked"]) if path.is_file() else known
+    files.write_json(path, {"asked": sorted(digests)})
+    by_rule = dict(rest["rule"].value_counts(sort=False).sort("rule").iter_rows())
+    said = {"open": by_rule, "waiting": rest.height, "new": len(digests - known)}
+    return said | {"beyond": beyond(made, state, clock())}
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memops.reports.sections import Rows
 from memops.reports.words import Speaker, clip, fixed, number
 
 Picture = dict[str, Any] | None
@@ -97,13 +98,7 @@ def courses(
 
 
 def _picture(
-    key: str,
-    title: str,
-    desc: str,
-    rows: list[dict[str, Any]],
-    step: int,
-    below: int = 4,
-    **more: Any,
+    key: str, title: str, desc: str, rows: Rows, step: int, below: int = 4, **more: Any
 ) -> Picture:
     """A picture of rows that stand so far below each other; None without any."""
     placed = [{**row, "y": step * i} for i, row in enumerate(rows)]
