@@ -155,6 +155,11 @@ def collect_nodes(
     return collecting.collect(collecting.nodes(roots), place, settings.policy, now or clock())
 
 
+_SAID = (
+    "run", "applied", "skipped", "waiting", "state", "wrong", "code", "error", "hint", "cause",
+)  # fmt: skip
+
+
 def apply_step(plan: str, settings: Settings, approve: bool) -> dict[str, Any]:
     """Apply within the limits; a plan beyond them waits for a person and the night goes on."""
     try:
@@ -162,19 +167,7 @@ def apply_step(plan: str, settings: Settings, approve: bool) -> dict[str, Any]:
     except GuardRefused as error:
         said = {"code": error.code, "applied": 0, "stopped": error.message}
         return said | {"hint": settings.hint(error), "exceeds": error.limits}
-    keys = [
-        "run",
-        "applied",
-        "skipped",
-        "waiting",
-        "state",
-        "wrong",
-        "code",
-        "error",
-        "hint",
-        "cause",
-    ]
-    return {k: done[k] for k in keys if k in done}
+    return {k: done[k] for k in _SAID if k in done}
 
 
 def report_step(night: dict[str, Any], settings: Settings) -> dict[str, Any]:

@@ -119,7 +119,7 @@ def held_back(
     if mine.is_empty():
         return [], changes
     grace = timedelta(minutes=policy.limits.fresh_minutes)
-    recent = list(store.recent(datetime.fromisoformat(run.header["started"]) - grace))
+    recent = list(store.recent(run.started - grace))
     of_them = pl.col("derived_from").list.eval(pl.element().is_in(recent)).list.any()
     fresh = mine.filter((pl.col("id").is_in(recent) | of_them).fill_null(False))
     rest = changes.join(fresh.select("id"), on="id", how="anti")

@@ -102,8 +102,8 @@ def _archive(task: Task, changes: pl.DataFrame, written: list[Written], policy: 
     done = [w.id for w in written if w.state in ("applied", "already")]
     gone = changes.filter(DELETES & pl.col("id").is_in(done)).select("id")
     records = task.records.join(gone, on="id", how="semi")
-    now = datetime.fromisoformat(task.run.header["started"])
-    archive.keep(task.state, task.plan.header["store"], task.run.id, records, policy, now)
+    identity, now = task.plan.header["store"], task.run.started
+    archive.keep(task.state, identity, task.run.id, records, policy, now)
 
 
 def _wrong(task: Task, changes: pl.DataFrame, written: list[Written], policy: Policy) -> list[str]:
@@ -117,8 +117,8 @@ def _wrong(task: Task, changes: pl.DataFrame, written: list[Written], policy: Po
     there = overlay.joined(task.store.read(ids), only(kept, ids))
     if not (wrong := checks.misread(there, wanted)):
         return []
-    odd, at = wanted.filter(pl.col("id").is_in(wrong)), task.run.header["started"]
-    newer = checks.since_written(task.store, there, odd, datetime.fromisoformat(at))
+    odd = wanted.filter(pl.col("id").is_in(wrong))
+    newer = checks.since_written(task.store, there, odd, task.run.started)
     return sorted({*wrong} - newer)
 
 

@@ -118,9 +118,7 @@ def _orphans(kept: pl.DataFrame, records: pl.DataFrame) -> Iterator[Finding]:
 
 
 def _runs(state: Path, identity: dict[str, str]) -> Iterator[Finding]:
-    own = snapshot.store_id(identity)
-    mine = [r for r in runs(state) if snapshot.store_id(r.header["store"]) == own]
-    open_ = [r.id for r in mine if r.state not in ("verified", "rolled-back")]
+    open_ = [r.id for r in runs(state, identity) if r.state not in ("verified", "rolled-back")]
     if open_:
         says = f"runs that did not end: {', '.join(open_[:5])}"
         yield Finding("runs", "warning", len(open_), says, f"memops resume {open_[0]}")

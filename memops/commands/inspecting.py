@@ -120,9 +120,7 @@ def known_of(name: str, id: str, settings: Settings, now: datetime | None = None
 def history_of(state: Path, identity: dict[str, str], id: str) -> list[dict[str, Any]]:
     """Return what memops did to a record, oldest first, also under ids that it had before."""
     names, events = {id}, []
-    for run in runs(state):
-        if snapshot.store_id(run.header["store"]) != snapshot.store_id(identity):
-            continue
+    for run in runs(state, identity):
         answers = run.answers()
         names |= {w["id"] for w in answers if w["new_id"] in names}
         states = {w["id"]: w["state"] for w in answers}

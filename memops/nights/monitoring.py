@@ -64,8 +64,8 @@ def standing(
         cut.setdefault(places.setdefault(settings.place(address), address), []).append(run.id)
     for run in failed(settings.state):  # of which a night since would have told
         name = places.get(settings.place(run.header["address"]), run.header["address"])
-        began, night = datetime.fromisoformat(run.header["started"]), last.get(name, {}).get("at")
-        if night is None or night < began:
+        night = last.get(name, {}).get("at")
+        if night is None or night < run.started:
             cut.setdefault(name, []).append(run.id)
     open_: dict[str, list[Pending]] = {}
     for place, left in waiting(settings.state, now, settings.place).items():

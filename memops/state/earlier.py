@@ -16,11 +16,10 @@ def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.Dat
     """Return how many records runs changed unattended since then, and stand: scope, kind, touched."""
     rows = [
         row
-        for run in runs(state)
+        for run in runs(state, store)
         for header in [run.header]
-        if store_id(header["store"]) == store_id(store)
-        and not ((header["approved"] or header.get("authority") == "person") and run.vouched(state))
-        and datetime.fromisoformat(header["started"]) >= since
+        if not ((header["approved"] or header.get("authority") == "person") and run.vouched(state))
+        and run.started >= since
         and run.state != "rolled-back"
         for entry in run.journal.entries()
         for row in entry.get("touched", [])
@@ -59,11 +58,8 @@ def written_again(
     if hidden.is_empty():
         return frozenset()
     touched: dict[str, datetime] = {}
-    for run in reversed(runs(state)):
-        header = run.header
-        if store_id(header["store"]) == store_id(store) and run.state != "rolled-back":
-            at = datetime.fromisoformat(header["started"])
-            own = (w for w in run.answers() if w["state"] == "applied")
-            touched |= {w["new_id"] or w["id"]: at for w in own}
+    for run in (run for run in reversed(runs(state, store)) if run.state != "rolled-back"):
+        own = (w for w in run.answers() if w["state"] == "applied")
+        touched |= dict.fromkeys((w["new_id"] or w["id"] for w in own), run.started)
     rows = hidden.select("id", "updated_at").iter_rows()
     return frozenset(id_ for id_, at in rows if id_ in touched and at > touched[id_])

@@ -52,8 +52,9 @@ def prune(state: Path, policy: Policy, now: datetime, remove: bool = False) -> d
         identity = aged[0].taken.manifest["store"]
         try:
             with locks.hold(lock_path(state, identity), 0.0):
-                ran = [run for run in runs(state) if store_id(run.header["store"]) == own]
-                past, undo = expired(aged, ran, _needed(state, own, now), policy, now)
+                past, undo = expired(
+                    aged, runs(state, identity), _needed(state, own, now), policy, now
+                )
                 for one in past if remove else []:
                     _removed(state, one.taken, now)
                 for run in undo if remove else []:
@@ -72,7 +73,7 @@ def expired(
     """Return the snapshots of one store, and the runs' undo copies, that may go."""
     best = _newest_sound(aged)
     old = timedelta(days=policy.keep.undo_days)
-    begun = {run: datetime.fromisoformat(run.header["started"]) for run in ran if best}
+    begun = {run: run.started for run in ran if best}
     past = (run for run, at in begun.items() if best and best.at > at and now - at > old)
     undo = [run for run in past if run.state in _ENDED]
     held = needed | {run.header["snapshot"] for run in ran if run not in undo}

@@ -13,6 +13,7 @@ needs-attention), and rolling-back and rolled-back where it is taken back.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 from memops import files, overlay
 from memops.errors import Corrupt, MemopsError, PlanRefused
 from memops.journal import Journal
+from memops.snapshot import store_id
 from memops.state import seals
 from memops.stores import Undo
 
@@ -51,6 +53,11 @@ class Run:
         said = files.read_sealed(self.path / "run.json")
         files.refuse_other(said, FORMAT, self.path / "run.json")
         return said
+
+    @property
+    def started(self) -> datetime:
+        """When it was begun."""
+        return datetime.fromisoformat(self.header["started"])
 
     def vouched(self, state: Path) -> bool:
         """Whether it was begun in this state folder as its header says, approval included."""
@@ -182,9 +189,11 @@ class Run:
         return (self._marks() or [{}])[-1]
 
 
-def runs(state: Path) -> list[Run]:
-    """Return every run, newest first."""
+def runs(state: Path, identity: dict[str, str] | None = None) -> list[Run]:
+    """Return every run, or those of a store, newest first."""
     found = [Run(p.parent) for p in (state / "runs").glob("*/run.json")]
+    if identity:
+        found = [r for r in found if store_id(r.header["store"]) == store_id(identity)]
     return sorted(found, key=lambda r: (r.header["started"], r.id), reverse=True)
 
 
