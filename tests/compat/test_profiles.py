@@ -8,7 +8,6 @@ from memops.policy import Policy
 from memops.schema import from_rows, instant
 from memops.search.retrieve import search
 from memops.stores import open_store
-from tests.compat import openclaw_search as openclaw
 from tests.compat.profiles import PROFILES, profile_run
 
 LINES = {
@@ -121,20 +120,6 @@ def test_clawseed_cuts_before_it_drops_hidden_rows():
     )
 
 
-def test_rsclaw_prefers_what_is_pinned_and_important():
-    rows = [
-        {
-            "id": i,
-            "text": "the port is open",
-            "pinned": i == "b",
-            "importance": 0.5,
-            "created_at": instant("2026-01-01T00:00:00Z"),
-        }
-        for i in "abc"
-    ]
-    assert found("rsclaw", "port", from_rows(rows))[0] == ("b", 1)
-
-
 def test_clawseed_reads_a_persona_what_is_public_beside_its_own_by_score():
     scopes = pl.Series(["luna", "public", "nova", "public"])
     records = store().with_columns(scope=scopes)
@@ -159,36 +144,3 @@ def test_a_profile_stays_in_the_scope_and_takes_any_query(name):
     for text in ("", '"', "100% _x_ NEAR( * AND", "port"):
         assert found(name, text, records.clear()) == []
         found(name, text, records)
-
-
-def test_diversity_puts_the_repeated_text_last():
-    items = [
-        {"score": s, "snippet": t}
-        for s, t in (
-            (0.9, "alpha beta gamma"),
-            (0.89, "alpha beta gamma"),
-            (0.5, "whiskey"),
-            (0.3, "alpha"),
-        )
-    ]
-    assert [item["score"] for item in openclaw.diversified(items, 0.5)] == [0.9, 0.5, 0.89, 0.3]
-    assert openclaw.diversified([]) == []
-
-
-def test_openclaw_scores_by_worked_values():
-    assert openclaw.faded(0.7, 31) == pytest.approx(0.342, abs=5e-4)
-    assert openclaw.rank_score(-4.2) == pytest.approx(4.2 / 5.2)
-    assert openclaw.likeness(["a b c", "b c d"])[0, 1] == 0.5
-    assert (
-        openclaw.fts_query("what's the API-key?") == '"what" AND "s" AND "the" AND "API" AND "key"'
-    )
-    assert openclaw.keywords("上海的 API 设计") == [
-        "上",
-        "海",
-        "上海",
-        "海的",
-        "api",
-        "设",
-        "计",
-        "设计",
-    ]
