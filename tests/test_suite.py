@@ -315,7 +315,7 @@ def test_evidence_that_everybody_reads_is_evidence_for_a_persona(tmp_path):
         "query 'typo': evidence 'song' is in another scope",
     ]
     assert ("said", "港湾", "cal") in units(suite, records)
-    for retriever in (*RETRIEVERS, "clawseed"):
+    for retriever in RETRIEVERS:
         run = search(
             records, suite.queries, retriever, Lsa().fitted([t for _, t in said.values()]), Policy()
         )
