@@ -22,14 +22,6 @@ _MEND = "mend that line"
 _HIGHEST = 1000  # grade, so that 2^grade is a number
 
 
-def _text(text: str, _: Mapping[str, Any]) -> str:
-    return "" if text.strip() else "an empty text"
-
-
-def _moment(text: str, _: Mapping[str, Any]) -> str:
-    return "" if instant(text) else "no instant with a time zone"
-
-
 def _retriever(name: str, _: Mapping[str, Any]) -> str:
     from memops.search.retrieve import RETRIEVERS
 
@@ -50,8 +42,10 @@ def graded(relevant: Any) -> Any:
     return dict.fromkeys(relevant, 1) if named else relevant or {}
 
 
-Text = Annotated[str, ranges.Checked(_text)]
-Pattern = Annotated[ranges.Regex, ranges.Checked(_text)]
+_FILLED = ranges.Checked(lambda text, _: "" if text.strip() else "an empty text")
+_MOMENT = ranges.Checked(lambda text, _: "" if instant(text) else "no instant with a time zone")
+Text = Annotated[str, _FILLED]
+Pattern = Annotated[ranges.Regex, _FILLED]
 Judged = Annotated[dict[Text, Annotated[int, ranges.Exactly(0, _HIGHEST)]], BeforeValidator(graded)]
 
 
@@ -63,7 +57,7 @@ class Query(TypedDict, total=False):
     scope: str | None
     category: str | None
     lang: str | None
-    as_of: Annotated[str, ranges.Checked(_moment)] | None
+    as_of: Annotated[str, _MOMENT] | None
     note: str | None
     answerable: ranges.Switch
     relevant: Judged

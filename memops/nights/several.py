@@ -109,15 +109,11 @@ def workers(count: int) -> ProcessPoolExecutor:
 
 
 def _begun() -> None:
-    heap.shared()
-    _die_with_the_parent()
-
-
-def _die_with_the_parent() -> None:
     """End a worker whose parent was killed, which would wait for its next job for ever."""
     import threading
     from multiprocessing import connection, parent_process
 
+    heap.shared()
     parent = parent_process()
     if parent is None:
         return

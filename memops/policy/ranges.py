@@ -123,14 +123,6 @@ def _name(text: str, _: Mapping[str, Any]) -> str:
     return "" if good else f"no name: letters, digits, blanks, . _ - and at most {_LONGEST} bytes"
 
 
-def _path(text: str, _: Mapping[str, Any]) -> str:
-    return "no path: none holds a null character" if "\0" in text else ""
-
-
-def _places(text: str, _: Mapping[str, Any]) -> str:
-    return "" if re.fullmatch("[1-9][0-9]?", text) else "no number of places, such as 1"
-
-
 def _group(text: str, _: Mapping[str, Any]) -> str:
     by_category = re.fullmatch("(?:[^/]+/)?category:.+", text)
     return "" if by_category else unless_known(text.rpartition("/")[2], KINDS, "kind of record")
@@ -165,6 +157,10 @@ def _among(what: str, *known: str) -> Checked:
     return Checked(lambda text, _: unless_known(text, known, what))
 
 
+def _written(pattern: str, otherwise: str) -> Checked:
+    return Checked(lambda text, _: "" if re.fullmatch(pattern, text) else otherwise)
+
+
 def unless_known(name: str, known: Sequence[str], what: str) -> str:
     """Return what is said of a name that is none of those known; nothing of one that is."""
     if name in known:
@@ -187,7 +183,7 @@ Minutes = Annotated[float, Exactly(0, 525_960)]
 Seconds = Annotated[float, Exactly(0, 86_400)]
 Regex = Annotated[str, Checked(_regex)]
 Name = Annotated[str, Checked(_name)]
-Located = Annotated[str, Checked(_path)]
+Located = Annotated[str, _written(r"[^\0]*", "no path: none holds a null character")]
 """A path, or what holds one."""
 Cron = Annotated[str, Checked(_cron)]
 Zone = Annotated[str, Checked(_zone)]
@@ -199,7 +195,7 @@ Group = Annotated[str, Checked(_group)]
 Secret = Annotated[str, Checked(_secret)]
 Ruled = Annotated[str, Checked(_rule)]
 """A rule, `KIND/RULE`, `KIND/*` or `*`."""
-Places = Annotated[str, Checked(_places)]
+Places = Annotated[str, _written("[1-9][0-9]?", "no number of places, such as 1")]
 Arms = dict[Annotated[str, _among("arm", "words", "grams", "dense")], Factor]
 Measured = Annotated[str, Checked(_measure)]
 Column = Annotated[str, _among("column", *(RECORDS.keys() - {"extra", "origin"}))]
