@@ -124,7 +124,7 @@ def _recall(peer, step, records):
         {"query_id": ["q"], "text": [step["query"]], "scope": [scope]},
         schema_overrides={"scope": pl.String},
     )
-    run = profile_run("clawseed", records, query, None, step["limit"])
+    run = profile_run("clawseed", records, query, step["limit"])
     return _keys(run.join(records, left_on="doc_id", right_on="id", maintain_order="left"))
 
 

@@ -236,7 +236,7 @@ def bm25(case):
         {"query_id": ["q"], "text": [given["query"]], "scope": [given.get("scope")]},
         schema_overrides={"scope": pl.String},
     )
-    found = profile_run("rsclaw", from_rows(rows), queries, None, 5)["doc_id"].to_list()
+    found = profile_run("rsclaw", from_rows(rows), queries, 5)["doc_id"].to_list()
     if "first" in wanted:
         return found[0] == wanted["first"]
     return found == wanted["hits"] if "hits" in wanted else wanted["contains"] in found

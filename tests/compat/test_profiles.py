@@ -3,11 +3,9 @@
 import polars as pl
 import pytest
 
-from memops.models.encode import Lsa
 from memops.policy import Policy
 from memops.schema import from_rows, instant
 from memops.search.retrieve import search
-from memops.stores import open_store
 from tests.compat.profiles import PROFILES, profile_run
 
 LINES = {
@@ -42,48 +40,9 @@ def found(name, text, records=None, k=5, scope=None):
         name,
         store() if records is None else records,
         queries,
-        None if "hybrid" not in name else ENCODER,
         k,
     )
     return run.select("doc_id", "rank").rows()
-
-
-ENCODER = Lsa().fitted(list(LINES.values()))
-
-
-def test_openclaw_cuts_curated_files_at_headings_and_hyphens_alone(tmp_path, monkeypatch):
-    monkeypatch.setenv("OPENCLAW_STATE_DIR", str(tmp_path))
-    (tmp_path / "MEMORY.md").write_text(
-        "# Memory\n\n## Ports\n* staging uses 8080\n* production uses 9090\n1. nightly uses 7070\n"
-        "- local uses 6060\n  * tunnel uses 5050\nspare uses 4040\n\n## Doors\n门在左边 uses keys\n"
-    )
-    texts = {
-        i: text for i, text in open_store(f"openclaw:{tmp_path}").read().select("id", "text").rows()
-    }
-    for asked, together in {
-        "staging": ["staging uses 8080", "production uses 9090", "1. nightly uses 7070"],
-        "tunnel": ["local uses 6060\n  * tunnel uses 5050\nspare uses 4040"],
-        "keys": ["门在左边 uses keys"],
-    }.items():
-        hits = found("openclaw-keyword", asked, open_store(f"openclaw:{tmp_path}").read())
-        assert [texts[doc] for doc, rank in hits if rank == 1] == together
-
-
-def test_openclaw_wants_every_word_and_falls_back_to_single_ones():
-    # The newer day's chunk holds two lines, which share its rank; the older has faded.
-    assert found("openclaw-keyword", "staging port") == [("r1", 1), ("r2", 1), ("r0", 2)]
-    assert found("openclaw-keyword", "where do deploys run") == [("r3", 1)]
-    assert found("openclaw-keyword", "the of and") == []
-
-
-def test_openclaw_finds_no_chinese_word_inside_a_sentence():
-    assert found("openclaw-keyword", "黑咖啡") == []
-    assert found("openclaw-keyword", "用户喜欢喝黑咖啡") == [("r1", 1), ("r2", 1)]
-
-
-def test_openclaw_hybrid_hides_old_dated_notes_behind_a_strong_hit():
-    ids = [doc for doc, _ in found("openclaw-hybrid", "Deploys happen on Fridays, never at noon")]
-    assert ids[0] == "r3" and "r0" not in ids
 
 
 def test_xinghebot_scores_the_share_of_words_contained_newest_file_first():

@@ -53,7 +53,7 @@ def test_a_search_finds_the_note_and_no_key(tmp_path):
     path, data = agent.daily_line(*PREFERENCE, NOW)
     found = remembered(tmp_path, {path: data + b"\n", "MEMORY.md": b"# MEMORY\n\n- tea\n"})
     asked = pl.DataFrame({"query_id": ["q"], "text": ['"prefers" concise']})
-    run = profile_run("xinghebot-scan", found, asked, None, 5)
+    run = profile_run("xinghebot-scan", found, asked, 5)
     assert found.filter(id=run["doc_id"][0])["origin"].item() == f"{path}#1"
     assert run["score"][0] == 1.0 and KEY.encode() not in data
 
