@@ -1,4 +1,4 @@
-"""Counts: few examples of a law in a change's own tests, ten times as many in the slow suite."""
+"""Counts: few examples of a law in a change's own tests, many in the slow suite."""
 
 from hypothesis import settings
 
@@ -8,6 +8,10 @@ def full():
     return settings.get_current_profile_name() != "repeated"
 
 
-def few(count, **more):
-    """Return the settings of a law of which so many examples are enough beside its other tests."""
-    return settings(deadline=None, max_examples=10 * count if full() else count, **more)
+def few(count, many=None, **more):
+    """Return the settings of a law of which so many examples are enough beside its other tests.
+
+    The slow suite asks for ten times as many, or so `many`.
+    """
+    most = (many or 10 * count) if full() else count
+    return settings(deadline=None, max_examples=most, **more)

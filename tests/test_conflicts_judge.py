@@ -293,9 +293,14 @@ def test_a_bench_of_pairs_does_what_a_night_does_without_a_judge():
 
     pairs = [*OPEN, *APART, *CLEAR, *TURNED, *SAME, ("The lake is cold", "The lake is cold")]
     rows = list(judge_pairs([{"a": a, "b": b} for a, b in pairs]))
-    for pair, row in zip(pairs, rows, strict=True):
-        plan, _ = propose(store(*pair), Context(now=NOW), RULES)
-        done = set(plan["intent"].to_list())
+    stores = [
+        store(*pair).with_columns(id=pl.format("{}-{}", pl.lit(n), "id"), scope=pl.lit(f"s{n}"))
+        for n, pair in enumerate(pairs)
+    ]
+    plan, _ = propose(pl.concat(stores), Context(now=NOW), RULES)
+    of = plan.with_columns(n=pl.col("id").str.extract(r"^(\d+)-"))
+    for n, (pair, row) in enumerate(zip(pairs, rows, strict=True)):
+        done = set(of.filter(n=str(n))["intent"])
         assert ("merge" in done, "supersede" in done) == (row["duplicate"], row["conflict"]), pair
     assert sum(row["duplicate"] for row in rows) >= 4 <= sum(row["conflict"] for row in rows) + 1
 

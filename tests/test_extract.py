@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.cli import run
@@ -21,6 +21,7 @@ from memops.rules.extract_notes import extract_notes
 from memops.rules.retire_chatter import retire_chatter
 from memops.schema import LIVE, from_rows
 from tests.bench.notes import labelled
+from tests.counts import few
 from tests.wordings import wordings
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -358,7 +359,7 @@ def test_the_scope_keeps_facts_apart():
 
 
 @given(st.lists(st.sampled_from([text for _, _, text in wordings("sentences")]), max_size=60))
-@settings(deadline=None, max_examples=3)
+@few(2)
 def test_planning_the_outcome_again_proposes_nothing(texts):
     rules = [extract_notes, retire_chatter]
     records = store(*texts, created_at=NOW)

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops import guard
@@ -13,6 +13,7 @@ from memops.policy import Limits, Policy
 from memops.policy.hygiene import Floors
 from memops.reasons import sentence, sentences
 from memops.schema import LIVE, QUARANTINE, TOMBSTONE, from_rows, live_counts, only
+from tests.counts import few
 
 from .strategies import IDS, plans, records
 
@@ -111,7 +112,7 @@ def test_what_says_the_same_in_the_same_words_may_take_its_place_whoever_wrote_i
     assert waits(edit(rows[:1], "merge", "x", superseded_by="b", risk="high"), rows) == {}
 
 
-@settings(max_examples=60, deadline=None)
+@few(20)
 @given(records(), plans(), named, named)
 def test_what_is_passed_over_unjudged_would_have_been_allowed(rows, step, model, evidence):
     policy = Policy(floors=Floors(default=2))
@@ -250,7 +251,7 @@ def test_moving_records_to_another_kind_counts_as_losing_them():
     ]
 
 
-@settings(deadline=None, max_examples=100)
+@few(30)
 @given(records(min_size=3), plans(max_size=8))
 def test_whatever_the_plan_protected_records_and_floors_stand(before, plan):
     policy = Policy(floors=Floors(default=2, kinds={}))

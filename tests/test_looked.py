@@ -5,12 +5,13 @@ import re
 import string
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.policy.safety import Hostile, Secrets
 from memops.safety import hostile, looked, secrets
 from memops.safety.secrets_shapes import shapes
+from tests.counts import few
 
 _WORD = "correct-" + "horse" * 2 + "-7"
 _PARTS = [
@@ -27,7 +28,7 @@ TEXTS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=12)
+@few(4)
 @given(TEXTS, TEXTS, st.booleans())
 def test_what_is_remembered_is_what_a_search_says(before, texts, keep):
     policy = Secrets(keep=2 if keep else 0)

@@ -7,7 +7,7 @@ import re
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.cli import COMMANDS, run
@@ -15,6 +15,7 @@ from memops.safety.masking import aliased, masked_table, masked_text, masked_val
 from memops.schema import RECORDS
 from memops.stores import open_store
 from tests import secret_corpus as corpus
+from tests.counts import few
 from tests.stores import clawseed_db
 from tests.test_secret_artefacts import for_restore, holding, spellings
 from tests.trust.scene import rows
@@ -385,7 +386,7 @@ def test_a_name_that_is_generated_or_says_what_it_names_stays(name):
 
 
 @given(st.lists(st.tuples(st.text(max_size=12), st.sampled_from("abc"), st.text(max_size=12))))
-@settings(deadline=None, max_examples=60)
+@few(15)
 def test_aliases_tell_names_apart_hold_no_secret_and_have_none_themselves(parts):
     names = sorted({f"{head}:{token(which)}/{tail}" for head, which, tail in parts})
     found = aliased(pl.Series(names, dtype=pl.String))

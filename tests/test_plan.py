@@ -1,15 +1,16 @@
 from datetime import UTC, datetime
 
 import polars as pl
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memops.plan import delete, diff, edit, meaning, nothing, outcome, put, squash
 from memops.schema import QUARANTINE, RECORDS, TOMBSTONE, conform, from_rows
+from tests.counts import few
 
 from .strategies import plans, records
 
-LAWS = settings(deadline=None, max_examples=60)
+LAWS = few(30)
 T = datetime(2026, 6, 1, tzinfo=UTC)
 ONE = from_rows([{"id": "r0", "text": "User likes tea", "tier": "core", "valid_to": T}])
 

@@ -2,25 +2,26 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.language.tokens import divided, keyed, minus, of_texts, union
 from memops.ordered import within
 from memops.statements.reading import ALIGNED, read_in_one, read_many
+from tests.counts import few
 
 WORDS = ["user", "the", "team", "Anna's", "张伟", "李", "prefers", "likes", "dislikes", "not", "never", "不", "没有", "no-longer", "moved", "to", "Berlin", "上海", "called", "叫", "reviewer", "经理", "is", "was", "runs", "on", "uses", "用", "改成", "从", "port", "8080", "10:00", "v1.2", "12", "B", "组", "server", "服务器", "的", "tea", "咖啡", "all", "every", "所有", "work", "email", ",", ".", "，", "。", ":", "?", "decided", "2019年"]  # fmt: skip
 texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), min_size=1, max_size=6)
 sets = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 6)))
 
 
-@settings(deadline=None, max_examples=50)
+@few(20)
 @given(texts)
 def test_a_text_is_read_the_same_whatever_is_read_beside_it(said):
     assert read_many(said) == [read_many([text])[0] for text in said]
 
 
-@settings(deadline=None, max_examples=50)
+@few(20)
 @given(texts)
 def test_words_side_by_side_have_the_same_codes_in_every_batch(said):
     together = read_in_one(said).families

@@ -30,6 +30,7 @@ from memops.statements.remembered import Remembered, hashes
 from memops.statements.taken import counted, taken_apart
 from tests.bench import lives, stores
 from tests.bench.night import records
+from tests.counts import few
 
 SAID = [
     "The door opens at 7",
@@ -249,7 +250,7 @@ def searched(kept, said, limits):
     return pl.concat([nothing_near(), *parts])
 
 
-@settings(deadline=None, max_examples=60)
+@few(20)
 @given(
     st.lists(st.lists(PARTS, max_size=12), min_size=2, max_size=4), st.sampled_from([1, 4, 10**6])
 )
@@ -280,7 +281,7 @@ DIRT = [
 EDITS = st.lists(st.tuples(st.integers(0, 79), st.sampled_from([*SAID, *DIRT, None])), max_size=12)
 
 
-@settings(deadline=None, max_examples=3)
+@few(2, many=20)
 @given(st.lists(st.tuples(EDITS, st.booleans()), min_size=3, max_size=3))
 def test_nights_plan_the_same_with_and_without_what_earlier_ones_kept(tmp_path_factory, nights):
     """Whatever was edited or removed since, and whether or not the plan before was carried out."""

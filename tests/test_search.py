@@ -10,7 +10,7 @@ import bm25s
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -27,6 +27,7 @@ from memops.search.bm25 import bm25, counted
 from memops.search.fuse import best, best_sparse, convex, minmax, rrf_rows
 from memops.search.retrieve import RETRIEVERS, search
 from tests.bench.night import records as made_up
+from tests.counts import few
 
 T0 = datetime(2025, 1, 1, tzinfo=UTC)
 TEXTS = [
@@ -161,7 +162,7 @@ def test_an_unknown_retriever_is_named_with_those_known():
         search(store(), asked("x"), "bm52", None, Policy())
 
 
-@settings(deadline=None, max_examples=60)
+@few(20)
 @given(st.integers(0, 10_000), st.integers(1, 12))
 def test_the_best_are_those_of_a_full_sort(seed, k):
     rng = np.random.default_rng(seed)
@@ -192,7 +193,7 @@ def test_the_best_of_large_products_are_those_of_the_matrix(k):
     assert (near[0] == wanted[0]).all() and np.allclose(near[1], wanted[1], atol=2e-6)
 
 
-@settings(deadline=None, max_examples=60)
+@few(20)
 @given(st.integers(0, 10_000))
 def test_reciprocal_rank_fusion_is_that_of_a_dictionary(seed):
     rng = np.random.default_rng(seed)

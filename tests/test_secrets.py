@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.context import Context
@@ -24,6 +24,7 @@ from memops.safety.secrets_issued import proven
 from memops.safety.secrets_shapes import shapes
 from memops.schema import from_rows
 from tests import secret_corpus as corpus
+from tests.counts import few
 
 KNOWN = corpus.everything()
 UNSEEN = corpus.secrets(corpus.HELD_OUT, corpus.TOKEN_CONTEXTS, seed=3)
@@ -109,7 +110,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=25)
+@few(10)
 @given(st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=12).map("".join))
 def test_masking_is_idempotent_on_any_text(text):
     text = text.encode("utf-8", "ignore").decode()
@@ -117,7 +118,7 @@ def test_masking_is_idempotent_on_any_text(text):
     assert one(once) == once
 
 
-@settings(deadline=None, max_examples=30)
+@few(10)
 @given(st.lists(st.one_of(st.none(), st.text(max_size=20), PIECES), max_size=6))
 def test_spans_are_in_order_apart_and_inside_their_text(texts):
     texts = [text and text.encode("utf-8", "ignore").decode() for text in texts]

@@ -95,8 +95,8 @@ def test_a_large_file_of_ordinary_texts_is_read(tmp_path):
     import random
 
     rng = random.Random(1)
-    text = pa.array([f"{rng.getrandbits(4000):x} 记" for _ in range(3000)])
-    table = pa.table({"id": pa.array([f"r{n}" for n in range(3000)]), "text": text})
+    text = pa.array([f"{rng.getrandbits(4000):x} 记" for _ in range(600)])
+    table = pa.table({"id": pa.array([f"r{n}" for n in range(600)]), "text": text})
     code, *_ = exploded(
         tmp_path, "m.parquet", lambda: written(table), ["snapshot", "parquet:{path}"]
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from memops import apply as applying
@@ -15,6 +15,7 @@ from memops import files
 from memops.apply.recovery import unfinished
 from memops.cli import run
 from memops.state import planfile, seals
+from tests.counts import few
 from tests.sealing import forged, rewritten, sealed
 
 from .test_fuzz import mutated
@@ -188,7 +189,7 @@ def test_garbage_in_the_files_of_a_plan_ends_with_a_documented_code(planned, nam
     whole = target.read_bytes()
     held = json.loads(whole) if name.endswith(".json") else None
 
-    @settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+    @few(10, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def spoil(data):
         if held is not None and data.draw(st.booleans()):
