@@ -54,7 +54,10 @@ class Monitor(ranges.Section):
 
 @dataclass(frozen=True)
 class Notify(ranges.Section):
-    """Whom nights tell that failed, wait for a person, or were done; of served flows the Prefect server tells."""
+    """Whom nights tell that failed, wait for a person, or were done.
+
+    `memops nightly` tells by itself; of served flows the Prefect server does, by webhook and e-mail.
+    """
 
     webhook: ranges.Web = ""
     """An address that takes JSON: {"subject", "text"}."""

@@ -13,7 +13,7 @@ from memops.state.runs import Run, runs
 
 
 def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.DataFrame:
-    """Return how many records runs changed unattended since then, and stand: scope, kind, touched."""
+    """Return how many records runs that stand changed unattended since then: scope, kind, touched."""
     rows = [
         row
         for run in runs(state, store)
