@@ -32,7 +32,7 @@ def dotted() -> pl.Expr:
 def fitted() -> pl.Expr:
     """What the model took for a secret, if it is no day, no place and nothing to be filled in."""
     own_name = has(r"(?:^|[-_])[^\x00-\x7f]") & has("[A-Za-z]{2}.*[0-9]")
-    own_name |= has("^[0-9](?:[ -]?[0-9]){12,}$")  # which cards have a shape of their own for
+    own_name |= has("^[0-9](?:[ -]?[0-9]){12,18}$")  # which cards have a shape of their own for
     own_name |= has("^[a-z]+(?:_[a-z]+)*_[0-9]$")  # one of several
     own_name |= has("^[a-z]{2,}(?:19|20)[0-9]{2}[a-z]{2,}$")  # of a work that is cited
     own_name |= has("^[0-9a-f]{16}(?:-[0-9]+)?$")  # a plan or a run of this program
@@ -42,13 +42,14 @@ def fitted() -> pl.Expr:
     to_fill = BEFORE.str.contains("""[A-Z]=["']?$""") & has(r"^[^\x00-\x7f]+(?:_[^\x00-\x7f]+)+$")
     own_name |= to_fill | has("^[a-z]+/[a-z.+-]+$") | has("^[a-z]+(?:-[a-z]+)*(?:-[0-9]{1,2}){2,}$")
     own_name |= of_user() | (pl.col("random") & has("^[A-Za-z0-9]{12,}$") & ~_labelled())
-    place = pl.col("place") & ~_words_after_label()
+    encoded = has("^/[A-Za-z0-9+/]{40,}={0,2}$") & _DIGIT & pl.col("upper") & (_MIXING >= 0.3)
+    place = pl.col("place") & ~_words_after_label() & ~encoded
     return ~published() & _UNDATED & ~place & ~own_name & ~number & ~elided()
 
 
 def _words_after_label() -> pl.Expr:
     """Whether words that dots join stand right after a password's label, and none of them is a label."""
-    label = expanded(r"""(?i)@{password}\s*(?:@{is}|@{sep})\s*["'`]?$""")
+    label = expanded(r"""(?i)@{password}\s*(?:@{is}|@{sep})\s*(?:\p{Ll}{1,6}\s+)?["'`]?$""")
     words = has(r"^\p{Ll}{3,}(?:\.\p{Ll}{3,}){2,}$") & ~has(
         expanded("@{password}|@{token}|@{weak}")
     )
