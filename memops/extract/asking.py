@@ -8,7 +8,6 @@ becomes of it, and asked about again only where that could.
 
 import hashlib
 import json
-import math
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from memops.context import Context
 from memops.errors import Corrupt
 from memops.extract import model
 from memops.extract.verdicts import TOLD, judged_notes
-from memops.extract.weighing import kinds
+from memops.extract.weighing import kinds, odds
 from memops.models.completions import Answers, Endpoint, ask
 from memops.policy import Model, Policy
 
@@ -158,15 +157,15 @@ def open_notes(records: pl.DataFrame, ctx: Context, right: float) -> pl.DataFram
     are those that surely tell something, each fact of a sure kind.
     """
     judged, told = judged_notes(records, ctx)
-    policy, bar, vote = ctx.policy.model, _odds(ctx.policy.model.sure), weight(right)
+    policy, bar, vote = ctx.policy.model, odds(ctx.policy.model.sure), weight(right)
     of = kinds(told["text"]).max_horizontal() if told.height else pl.Series([], dtype=pl.Float64)
     shares = told.select("note", "kept", "key", share=of)
     doubt = shares.filter(pl.col("key").is_null(), pl.col("share") < policy.sure)["note"]
     kept = shares.filter("kept")["note"]
-    odds = pl.col("extract").map_batches(_of_shares, return_dtype=pl.Float64)
+    within = pl.col("extract").clip(_LEAST, 1 - _LEAST)
     unsure = pl.col("id").is_in(doubt.implode()) & (pl.col("verdict") == "extract")
     return (
-        judged.with_columns(odds=odds)
+        judged.with_columns(odds=(within / (1 - within)).log())
         .filter(
             pl.col("verdict") != "tombstone",
             ~pl.col("secret"),
@@ -184,12 +183,12 @@ def open_notes(records: pl.DataFrame, ctx: Context, right: float) -> pl.DataFram
 
 def weight(right: float) -> float:
     """Return the logarithm by which an answer changes the odds; of one who draws lots, 0."""
-    return max(0.0, _odds(right))
+    return max(0.0, odds(right))
 
 
 def doubtful(notes: pl.DataFrame, facts: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     """Return the facts that a second answer must bear out."""
-    unsure = notes.filter(pl.col("odds") < _odds(policy.model.sure))
+    unsure = notes.filter(pl.col("odds") < odds(policy.model.sure))
     return facts.join(unsure, left_on="note", right_on="id", how="semi", maintain_order="left")
 
 
@@ -207,7 +206,7 @@ def settled(
     notes of which the model tells nothing. A note that rules are surer of than the answer weighs
     is left to them.
     """
-    bar = _odds(policy.model.sure)
+    bar = odds(policy.model.sure)
     told = _kinds(
         facts.join(refused, on=["note", "text"], how="anti", maintain_order="left"), policy, right
     )
@@ -238,13 +237,3 @@ def _kinds(facts: pl.DataFrame, policy: Policy, right: float) -> pl.DataFrame:
     first, next_ = (pl.Series(names[rank[:, n]], dtype=pl.String) for n in (0, 1))
     near = pl.Series(np.take_along_axis(both, rank, axis=1)[:, 1] >= policy.extract.also)
     return facts.with_columns(kind=first, also=next_).with_columns(also=pl.when(near).then("also"))
-
-
-def _odds(share: float) -> float:
-    within = min(max(share, _LEAST), 1 - _LEAST)
-    return math.log(within / (1 - within))
-
-
-def _of_shares(shares: pl.Series) -> pl.Series:
-    within = shares.clip(_LEAST, 1 - _LEAST)
-    return (within / (1 - within)).log()

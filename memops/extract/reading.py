@@ -177,25 +177,15 @@ def _without_secrets(texts: pl.Series, policy: Secrets) -> tuple[pl.Series, pl.S
 
 
 def _kept(parts: pl.DataFrame) -> pl.Series:
-    """Which clauses somebody asked to remember: the rest of the sentence, or the next one where
-    the request stands alone.
+    """Which clauses somebody asked to remember: those of the sentence that asks, and of the next
+    one where the request stands alone.
     """
-    alone = (pl.col("text").str.len_chars() == 0).all().over("row", "sentence")
-    asked = pl.col("remember").cum_max().over("row", "sentence") | pl.col("remember").any().over(
-        "row", "sentence"
-    )
-    table = parts.with_columns(asked=asked, only=alone & asked)
-    heads = table.group_by("row", "sentence", maintain_order=True).agg(
-        pl.col("only").first(), pl.col("asked").first()
-    )
-    heads = heads.with_columns(after=pl.col("only").shift(1).over("row").fill_null(False))
-    joined = table.join(
-        heads.select("row", "sentence", "after"),
-        on=["row", "sentence"],
-        how="left",
-        maintain_order="left",
-    )
-    return joined.select(pl.col("asked") | pl.col("after")).to_series()
+    here, asked = ("row", "sentence"), pl.col("remember").any()
+    alone = (pl.col("text").str.len_chars() == 0).all() & asked
+    heads = parts.group_by(here, maintain_order=True).agg(alone=alone)
+    after = heads.select(*here, after=pl.col("alone").shift(1).over("row").fill_null(False))
+    table = parts.join(after, on=here, how="left", maintain_order="left")
+    return table.select(asked.over(here) | pl.col("after")).to_series()
 
 
 def _facts(parts: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:

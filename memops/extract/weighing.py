@@ -136,7 +136,7 @@ def _kinds(texts: pl.Series, parts: pl.DataFrame, policy: Extract, known: Featur
     clause, wider = logs[: len(said[0])], logs[len(said[0]) :]
     passage = parts.select(pl.struct("row", "passage").rle_id()).to_series().to_numpy()
     weights = clause + _AROUND * wider[passage]
-    change = np.where(parts["apart"].to_numpy(), _odds(policy.turn), _odds(policy.apart))
+    change = np.where(parts["apart"].to_numpy(), odds(policy.turn), odds(policy.apart))
     label = _taught(sequence(weights, passage, change), passage, names)
     opens = (np.diff(label, prepend=-1) != 0) | (np.diff(passage, prepend=-1) != 0)
     piece = np.cumsum(opens) - 1
@@ -200,6 +200,7 @@ def asserting() -> pl.Expr:
     return ~pl.col("barred").is_in(SURE).fill_null(False) & ~pl.col("withdrawn")
 
 
-def _odds(share: float) -> float:
+def odds(share: float) -> float:
+    """Return the logarithm of the odds of a probability, none of which is sure."""
     within = min(max(share, 1e-4), 1 - 1e-4)
     return math.log(within / (1 - within))

@@ -31,17 +31,10 @@ def moved(
         old_id="id", id="moved", origin=pl.format("memops/{}.md", "kind"), extra=pl.lit("{}")
     )
     came = [pl.concat_list("old_id")] * 2
+    behind: dict[str, Any] = {"evidence": pl.concat_list("moved"), "risk": "low"}
     return pl.concat(
         [
             put(new, code, pl.col("told"), evidence=came[0], derived_from=came[1], risk="low"),
-            edit(
-                old,
-                intent,
-                code,
-                pl.col("told"),
-                superseded_by=pl.col("moved"),
-                evidence=pl.concat_list("moved"),
-                risk="low",
-            ),
+            edit(old, intent, code, pl.col("told"), superseded_by=pl.col("moved"), **behind),
         ]
     )

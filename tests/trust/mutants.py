@@ -94,7 +94,7 @@ MUTANTS = (
     Mutant("the guard does not judge again inside the lock", SQLITE, "if self._version() != version and (", "if False and (", FORGOT),
     Mutant("the guard is not asked at apply", CHECK, "if not self.asked:", "if True:", MACHINE),
     Mutant("a refusal is passed over", BATCH, 'if state == "applied" and id_ in refused:', "if False:", "tests/stores/test_clawseed_write.py::test_the_guard_sees_live_records_and_counts_and_is_obeyed"),
-    Mutant("limits are not looked at", APPLY, "            _refuse(plan, _excess(plan, chosen, records, whole, state, clock))\n", "            pass\n", "tests/test_apply.py::test_a_plan_beyond_its_limits_waits_for_a_person"),
+    Mutant("limits are not looked at", APPLY, "            _refuse(plan, _excess(plan, chosen, basis, state, clock))\n", "            pass\n", "tests/test_apply.py::test_a_plan_beyond_its_limits_waits_for_a_person"),
     Mutant("compare-and-set is dropped", BATCH, "if there == expected:", "if True:", "tests/stores/test_clawseed_write.py::test_a_row_that_changed_since_is_stale"),
     Mutant("compare-and-set of tables is dropped", "memops/stores/base.py", "    if live == before:\n", "    if True:\n", MACHINE),
     Mutant("undo after the commit", SQLITE, "                if undo := batch.undo(answers):\n                    work.keep(undo)\n                failpoint(\"sqlite-kept\")\n", "            if undo := batch.undo(answers):\n                work.keep(undo)\n", "tests/stores/test_clawseed_write.py::test_undo_is_kept_before_the_commit_and_a_failure_leaves_nothing"),

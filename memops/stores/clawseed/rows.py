@@ -86,10 +86,7 @@ class Memories(Table):
     stamped: ClassVar[tuple[str, ...]] = ("updated_at",)
     derived: ClassVar[tuple[str, ...]] = ("embedding", "embedding_content_hash")
     large: ClassVar[tuple[str, ...]] = ("embedding",)
-    key: ClassVar[str] = "key"
-    scope: ClassVar[str] = "namespace"
     category: ClassVar[str] = "category"
-    link: ClassVar[str] = "superseded_by"
     _find: Callable[[Any], Any]
 
     def records(self, rows: Sequence[Sequence[Any]], whole: bool = False) -> pl.DataFrame:
