@@ -94,7 +94,7 @@ def _issued(entry: dict[str, Any]) -> list[dict[str, Any]]:
         "kind": entry["kind"],
         "any": [prefix.lower() for prefix in entry["prefixes"]],
         "cue": r"(?:\b|_)",
-        "secret": rf"(?i:{begin})[A-Za-z0-9_-]+{_PARTS}={{0,2}}",
+        "secret": rf"(?i:{begin})[A-Za-z0-9_-]+{_PARTS}(?:=[0-9A-F]{{8}}\b|={{0,2}})",
         "check": "prefixed",
     }
     if not entry.get("exact"):
