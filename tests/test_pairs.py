@@ -106,15 +106,30 @@ def test_an_explained_change_names_signals_slots_cues_and_from_what_to_what(memo
 def test_of_a_chain_each_step_is_seen_as_of_its_own_time():
     day = lambda month, n=1: datetime(2026, month, n, tzinfo=UTC)  # noqa: E731
     chain = [
-        {"id": "a", "text": "The web shop uses npm", "created_at": day(1), "kind": "fact"},
-        {"id": "b", "text": "The web shop uses pnpm", "created_at": day(2), "kind": "fact"},
-        {"id": "c", "text": "The web shop uses npm again", "created_at": day(3), "kind": "fact"},
+        {
+            "id": "a",
+            "text": "The call is at 15:00 on Fridays",
+            "created_at": day(1),
+            "kind": "fact",
+        },
+        {
+            "id": "b",
+            "text": "The call is at 16:00 on Fridays",
+            "created_at": day(2),
+            "kind": "fact",
+        },
+        {
+            "id": "c",
+            "text": "The call is at 17:00 on Fridays",
+            "created_at": day(3),
+            "kind": "fact",
+        },
     ]
     before = from_rows(chain)
     after = outcome(before, propose(before, Context(now=day(6)), RULES)[0])
     assert after["superseded_by"].to_list() == ["c", "c", None]
     asked = [("q1", day(1, 15)), ("q2", day(2, 15)), ("q3", day(3, 15))]
-    queries = pl.DataFrame({"query_id": [q for q, _ in asked], "text": "npm", "as_of": [t for _, t in asked]})  # fmt: skip
+    queries = pl.DataFrame({"query_id": [q for q, _ in asked], "text": "call", "as_of": [t for _, t in asked]})  # fmt: skip
     held = collect(after, queries).documents.select("id", "stored", "until").rows()
     at = [t.timestamp() * 1e6 for _, t in asked]
     assert [[i for i, stored, until in held if stored <= t < until] for t in at] == [

@@ -27,7 +27,7 @@ from memops.schema import conform, from_rows, instant
 from memops.statements import taken
 from memops.statements.readings import readings
 from memops.statements.remembered import Remembered, hashes
-from memops.statements.taken import counted, taken_apart
+from memops.statements.taken import taken_apart
 from tests.bench import lives, stores
 from tests.bench.night import records
 from tests.counts import few
@@ -104,19 +104,17 @@ def test_readings_are_bounded_by_the_store_and_hold_no_word_of_it(memops, store,
     assert after != file and pl.read_parquet(after).height <= 2
 
 
-def test_what_a_pair_is_hangs_on_no_other_text_unless_it_is_not_steady():
+def test_what_a_pair_is_hangs_on_no_other_text():
     taken = taken_apart([*dict.fromkeys(lives.texts(120, 4)[0])])
     at = np.arange(taken.height)
     pairs = pl.DataFrame({"a": np.repeat(at, len(at)), "b": np.tile(at, len(at))})
-    held = counted(taken["content"])
-    told = [
-        verdicts(pairs, readings(taken, held.with_columns(held=of), 400), at)
-        for of in (pl.lit(1), pl.lit(4000), pl.when(pl.col("code") % 3 == 0).then(1).otherwise(399))
-    ]
-    steady = told[0]["steady"]
-    assert steady.any() and not steady.all()
-    assert all(one.filter(steady).equals(told[0].filter(steady)) for one in told)
-    assert all(one["steady"].equals(steady) for one in told)
+    told = verdicts(pairs, readings(taken), at)
+    few = (pl.col("a") % 7 == 0) & (pl.col("b") % 7 == 0)
+    some = at[at % 7 == 0]
+    assert verdicts(pairs.filter(few), readings(taken[some]), some).equals(
+        told.filter(pairs.select(few).to_series())
+    )
+    assert told["same"].any() and not told["same"].all()
 
 
 def test_after_a_change_only_what_is_new_is_judged_and_the_plan_is_the_same(memops, monkeypatch):

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from memops.context import Context
-from memops.judge.decision import decided, hanging
+from memops.judge.decision import decided
 from memops.judge.known import VERDICTS
 from memops.progress import spread
 from memops.statements.readings import Readings, differences
@@ -24,8 +24,8 @@ def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
     a, b = (np.searchsorted(used, pairs[name].to_numpy()) for name in ("a", "b"))
 
     def told(i: int) -> pl.DataFrame:
-        found = hanging(decided(differences(said, a[i : i + _STEP], b[i : i + _STEP])))
-        return found.with_columns(steady=pl.col("rarely") == pl.col("often")).select(*VERDICTS)
+        found = decided(differences(said, a[i : i + _STEP], b[i : i + _STEP]))
+        return found.select(*VERDICTS)
 
     steps = range(0, pairs.height, _STEP)
     return pl.concat([VERDICTS.to_frame(), *spread("judging pairs", told, steps)])

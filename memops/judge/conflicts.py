@@ -4,7 +4,6 @@ Everything is computed per statement and per pair of statements, then spread to 
 make them. `conflicts` and `duplicates` list; the rules decide what may happen unattended.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.candidates.similarity import (
-    Spare,
     Statements,
     candidates_in_parts,
     spoken,
@@ -26,8 +24,7 @@ from memops.judge.comparing import Keep, read_once, to_ask, verdicts
 from memops.judge.decision import decided
 from memops.judge.known import VERDICTS, known
 from memops.ordered import connected
-from memops.statements.readings import differences, read_all, readings
-from memops.statements.taken import counted
+from memops.statements.readings import Readings, differences, likeness, read_all, readings
 
 CARRIED = "carried"
 """Where the context notes that a rule was given pairs which an earlier step of the plan found."""
@@ -77,7 +74,12 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
     texts = sorted({text for pair in pairs for text in (pair["a"], pair["b"])})
     place = {text: n for n, text in enumerate(texts)}
     a, b = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
-    return decided(differences(read_all(texts), a, b))
+    return compared(read_all(texts), a, b)
+
+
+def compared(said: Readings, a: Any, b: Any) -> pl.DataFrame:
+    """Return what differs in pairs of readings, what the rules make of it, and how much the two share."""
+    return decided(differences(said, a, b)).hstack(likeness(said, a, b))
 
 
 def _judged_whole(records: pl.DataFrame, ctx: Context) -> _Judged:
@@ -139,7 +141,7 @@ def _scored(
     told = pl.concat([pairs, verdict], how="horizontal").with_columns(
         score=combined(ctx.policy.conflicts)
     )
-    settled = heard(told, said, records, ctx).drop("vectors", "ruled", "across", "rank", "steady")
+    settled = heard(told, said, records, ctx).drop("vectors", "ruled", "across", "rank")
     asked(settled, said.members, ctx)
     return settled
 
@@ -151,35 +153,28 @@ def _found(
     before = known(table, ctx) if keep is None else None
     if before and (told := before.whole()):
         return told
-    read = partial(worth_reading, policy=ctx.policy, asked=to_ask(ctx))
     sought = unkept(table, ctx) if before is None else before.sought()
-    spare = None if before is None else Spare(before.spared, read)
-    found = candidates_in_parts(table, ctx, sought, spare)
-    parts = [read(pairs, part) for part, pairs in found]
+    found = candidates_in_parts(table, ctx, sought, before.spared if before else None)
+    parts = [worth_reading(pairs, part, ctx.policy, to_ask(ctx)) for part, pairs in found]
     parts = [part if keep is None else keep(part) for part in parts]
     pairs = pl.concat([WORTH.to_frame(), *parts])
-    sides = (pairs[side].to_numpy() for side in ("a", "b"))
-    quiet = before.quiet(*sides) if before else np.zeros(pairs.height, bool)
-    loud = pairs.filter(~quiet)
-    verdict = _what_they_are(loud, used_in(pairs), table, ctx)
+    verdict = _what_they_are(pairs, table, ctx)
     if not before:
         return pairs, verdict
-    made = pl.concat([loud, verdict], how="horizontal")
+    made = pairs.hstack(verdict)
     telling = made.filter(TELLS)
-    before.note(made.filter(~TELLS & pl.col("steady")), telling)
+    before.note(made.filter(~TELLS), telling)
     return telling.select(*WORTH), telling.select(*VERDICTS)
 
 
-def _what_they_are(
-    pairs: pl.DataFrame, used: Any, table: pl.DataFrame, ctx: Context
-) -> pl.DataFrame:
-    """What pairs are, some at a time; words are counted over the statements `used`."""
+def _what_they_are(pairs: pl.DataFrame, table: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """What pairs are, some at a time."""
     made = [VERDICTS.to_frame()]
     if pairs.height:
+        used = used_in(pairs)
         taken, rows = read_once(table["text"].gather(used), ctx)
-        held = counted(taken["content"].gather(rows))
         for some in pairs.iter_slices(_STEP):
             own = used_in(some)
-            said = readings(taken[rows.gather(np.searchsorted(used, own))], held, rows.len())
+            said = readings(taken[rows.gather(np.searchsorted(used, own))])
             made.append(verdicts(some, said, own))
     return pl.concat(made)

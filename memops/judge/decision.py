@@ -32,12 +32,6 @@ def decided(read: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def hanging(read: pl.DataFrame) -> pl.DataFrame:
-    """Return features with what would be the same, were the words of the two as rare, or as common, as can be."""
-    least, most = (read.with_columns(weighted=pl.lit(n)).select(same()) for n in (0.0, 1.0))
-    return read.with_columns(rarely=least.to_series(), often=most.to_series())
-
-
 def likely(read: pl.DataFrame) -> pl.DataFrame:
     """Return duplicate_score and conflict_score of rows of `decided`, and the side that is newer.
 

@@ -18,14 +18,14 @@ from memops import __version__, files
 from memops.context import Context
 from memops.judge.candidates.similarity import statements
 from memops.judge.cascade import SAID
-from memops.judge.conflicts import judged
-from memops.judge.decision import DUPLICATE, conflict, decided, likely
+from memops.judge.conflicts import compared, judged
+from memops.judge.decision import DUPLICATE, conflict, likely
 from memops.language import packs
 from memops.language.lexicon import lexicon
 from memops.schema import LIVE
-from memops.statements.readings import differences, read_all
+from memops.statements.readings import read_all
 
-_FORMAT = "7"
+_FORMAT = "8"
 _SCORED = pl.Schema(dict.fromkeys(("duplicate_score", "conflict_score"), pl.Float64()))
 _STEP = 200_000
 _LEXICONS = ("concepts", "conflict")
@@ -98,7 +98,7 @@ def _scores(pairs: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
     used, at = np.unique(pairs.select("a", "b").to_numpy(), return_inverse=True)
     said, at = read_all(texts.gather(used).to_list()), at.reshape(-1, 2)
     steps = (at[start : start + _STEP] for start in range(0, len(at), _STEP))
-    read = (decided(differences(said, s[:, 0], s[:, 1])) for s in steps)
+    read = (compared(said, s[:, 0], s[:, 1]) for s in steps)
     return pl.concat(likely(found).select(_SCORED.names()) for found in read)
 
 

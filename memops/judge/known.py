@@ -1,9 +1,8 @@
 """Known: pairs that were judged in an earlier round or night, so that only what is new is judged.
 
-What a pair is depends on its two texts alone, unless it is not `steady`: what says the same is
-also told by how rare words are, which changes with any text. Of a thousand pairs hardly one says
-the same, or opposes; of the others only that nothing comes of them is kept. Of statements that are
-all as they were, as those that a night begins with mostly are, the pairs are not even looked for.
+What a pair is depends on its two texts alone. Of a thousand pairs hardly one says the same, or
+opposes; of the others only that nothing comes of them is kept. Of statements that are all as they
+were, as those that a night begins with mostly are, the pairs are not even looked for.
 """
 
 import hashlib
@@ -30,7 +29,6 @@ VERDICTS = pl.Schema(
         "firm_b": pl.Boolean(),
         "veto_same": pl.String(),
         "veto_conflict": pl.String(),
-        "steady": pl.Boolean(),
     }
 )
 _KEPT = pl.Schema({**WORTH, **VERDICTS})
@@ -71,16 +69,12 @@ class Known:
         """Return a search among the statements, which takes what the one before found of them."""
         return Sought(self.kept, self.table, self.said, self.limits)
 
-    def quiet(self, a: Array, b: Array) -> Array:
-        """Return of which pairs (a, b) it is known that nothing comes, whatever other texts there are."""
+    def spared(self, a: Array, b: Array) -> Array:
+        """Return of which pairs (a, b) it is known that nothing comes; they stay known."""
         if self.kept.quiet is None:
             was = self.kept.recalled("quiet", _QUIET)
             self.kept.quiet = np.sort(_keys(self.kept.numbers(was["hash"]), *flat(was["with"])))
-        return within(_keys(self.numbers, a, b), self.kept.quiet)
-
-    def spared(self, a: Array, b: Array) -> Array:
-        """Return the same, and keep these pairs with those of which it is noted later."""
-        quiet = self.quiet(a, b)
+        quiet = within(_keys(self.numbers, a, b), self.kept.quiet)
         self.silent.append(pl.DataFrame([a[quiet], b[quiet]], _PAIR))
         return quiet
 

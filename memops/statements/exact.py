@@ -5,7 +5,7 @@ the time that its verbs tell, and who is spoken of.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -83,48 +83,6 @@ def _reached(plain: str, values: Sequence[Value]) -> Iterator[str]:
             yield f"to {value.kind.replace('degrees', 'temperature')}"
 
 
-def halves(plains: Sequence[str], values: Sequence[Sequence[Value]], t: Tokens) -> Keys:
-    """Return the parts of the day in which each text says that something is so every day."""
-    told = (
-        (row, [*_halves(plain, found)])
-        for row, (plain, found) in enumerate(zip(plains, values, strict=True))
-        if found
-    )
-    return keys_of(told, t.items)
-
-
-def _halves(plain: str, values: Sequence[Value]) -> Iterator[str]:
-    """The parts of the day in which something is so every day, where no time is told: each morning, 每晚."""
-    if any(value.kind == "time" for value in values):
-        return
-    for value in values:
-        said = (
-            _part_of_day().search(plain.lower(), *value[:2])
-            if value.kind.endswith(("frequency", " rate"))
-            else None
-        )
-        if said is not None:
-            yield f"part {_day_parts()[said[0]]}"
-
-
-@cache
-def _day_parts() -> dict[str, int]:
-    words_ = (table(code)["words"] for code in codes())
-    return {
-        word: part
-        for told in words_
-        for name in ("meridiem", "part")
-        for word, part in told.get(name, {}).items()
-        if " " not in word and isinstance(part, int)
-    }
-
-
-@cache
-def _part_of_day() -> re.Pattern[str]:
-    listed = sorted(_day_parts(), key=lambda w: (-len(w), w))
-    return re.compile("|".join(rf"\b{w}" if w.isascii() else w for w in listed))
-
-
 @cache
 def _either() -> frozenset[str]:
     return frozenset(word for code in codes() for word in table(code)["words"].get("either", ()))
@@ -150,7 +108,7 @@ def pasts(t: Tokens) -> Keys:
 
 def persons(t: Tokens) -> Keys:
     """Return who is spoken of by words for persons."""
-    return _told(t, _persons())
+    return t.spread(t.at >= 0, lambda concept, kind, said: _persons().get(_head(said), []))
 
 
 def order_of_persons(t: Tokens) -> Keys:
@@ -186,13 +144,6 @@ _THINGS = ("thing", "word", "name", "person")
 
 def _spaced(t: Tokens) -> Array:
     return t.words.ascii[t.word]
-
-
-def _told(t: Tokens, told: Mapping[str, list[str]]) -> Keys:
-    def items(concept: str, kind: str, said: str) -> list[str]:
-        return told.get(_head(said), [])
-
-    return t.spread(t.at >= 0, items)
 
 
 def _head(said: str) -> str:

@@ -27,8 +27,8 @@ def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
     """Return what short texts (a mask of those with a value) say in whatever order.
 
     `gist` are words of content but for values and plain words, `measured` what is measured, and `ties`
-    the words of relation that say when, whence and without what, `verbs` the plain words, `order`
-    what the words stand in round from each way of saying it.
+    the words of relation that say when, whence and without what, `order` what the words stand in
+    round from each way of saying it.
     """
     counted = t.kinds("value") & ~t.where(lambda concept, *_: grouped(concept))
     told = (t.solid | t.kinds("change")) & ~counted & ~t.means(light())
@@ -47,7 +47,6 @@ def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
         "measured": union(t.spread(some & told, _measures), t.spread(some & scaled, _scaled)),
         "ties": union(t.spread(some & t.means({"prep"}), _tie), opens),
         "order": keys_of(_orders(t, several & told & ~scaled, several & counted), t.items),
-        "verbs": t.keys(some & (t.means({"copula", "aux"}) | t.where(_verb))),
     }
 
 
@@ -184,10 +183,6 @@ def _acts(concept: str, kind: str, said: str) -> list[str]:
     low = said.lower()
     wide = not low.isascii() and low.startswith(tuple(function_words("actors")))
     return ["tie=acts"] if wide or low in function_words("actors") else []
-
-
-def _verb(concept: str, kind: str, said: str) -> bool:
-    return (_base(said) if said.isascii() else said) in _plain()
 
 
 @cache

@@ -28,15 +28,7 @@ from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.ordered import within
 from memops.statements.aligned import edges, left, light, places, refused, relations
 from memops.statements.cues import DENYING, denied, marks
-from memops.statements.exact import (
-    exact,
-    halves,
-    lasts,
-    modifiers,
-    order_of_persons,
-    pasts,
-    persons,
-)
+from memops.statements.exact import exact, lasts, modifiers, order_of_persons, pasts, persons
 from memops.statements.fact import FRAME, frame, grouped
 from memops.statements.formed import formed
 from memops.statements.gist import gists
@@ -58,9 +50,9 @@ FAMILIES = (
     "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states",
     "wide", "signed",
     "stated", "head", "left", "statements", "around", "denials", "held", "worded", "scoped", "scopes", "small",
-    "loosely", "verbal", "timeless", "ended", "endings", "amounts", "denied", "who", "acted", "passive",
-    "first", "exact", "halves", "past", "modifiers", "last", "persons", "roles", "before", "behind", "gist", "order",
-    "measured", "ties", "verbs", *ALIGNED, "refused", *FRAME,
+    "loosely", "verbal", "timeless", "ended", "endings", "amounts", "denied", "who", "acted", "passive", "first",
+    "exact", "past", "modifiers", "last", "persons", "roles", "before", "behind", "gist", "order",
+    "measured", "ties", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 _WIDE = re.compile("[\u2e80-\u9fff]")
@@ -122,7 +114,6 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["exact"] = exact(plains, told_values, [told.normal for told in says], t)
     sets |= passives(t) | gists(t, np.array([bool(found) for found in values], bool))
     sets |= formed(t)
-    sets["halves"] = halves(plains, told_values, t)
     sets["past"] = pasts(t)
     sets["modifiers"], sets["last"] = modifiers(t), lasts(t)
     sets["persons"], sets["who"] = persons(t), order_of_persons(t)

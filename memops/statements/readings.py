@@ -14,7 +14,7 @@ import polars as pl
 from memops.ordered import distinct, place_in
 from memops.statements.cues import MARKS
 from memops.statements.reading import FAMILIES
-from memops.statements.taken import counted, spread_out, taken_apart
+from memops.statements.taken import spread_out, taken_apart
 
 Ints = Any
 _FRAMED = (
@@ -29,19 +29,18 @@ QUANTIFIERS = ("all", "none", "some", "only", "must", "may")
 
 @dataclass(frozen=True)
 class Readings:
-    """Texts read: a sparse row a text and family, the weights of items, and the marks."""
+    """Texts read: a sparse row a text and family, the kinds of values, and the marks."""
 
     rows: dict[str, Any]
-    weights: Any
     kinds: Any
     marks: dict[str, Any]
 
-    def shared(self, one: str, other: str, a: Ints, b: Ints, weighted: bool = False) -> Any:
-        """Return for each pair how many items of a family of `a` are in one of `b`."""
+    def shared(self, one: str, other: str, a: Ints, b: Ints, weights: Any = None) -> Any:
+        """Return for each pair how many items of a family of `a` are in one of `b`, or what they weigh."""
         rows, others = self.rows[one], self.rows[other]
         held = np.flatnonzero((_count(rows) > 0)[a] & (_count(others) > 0)[b])
         both = rows[a[held]].multiply(others[b[held]])
-        told = both @ self.weights if weighted else _count(both)
+        told = _count(both) if weights is None else both @ weights
         out = np.zeros(len(a), told.dtype)
         out[held] = told
         return out
@@ -61,14 +60,13 @@ class Readings:
             agreed = agreed.multiply((self.rows["values"][at] @ self.kinds) > 0)
         return np.asarray(agreed.sum(axis=1)).ravel()
 
-    def size(self, family: str, at: Ints, weighted: bool = False) -> Any:
+    def size(self, family: str, at: Ints) -> Any:
         """Return how many items the family holds for each text."""
-        rows = self.rows[family]
-        return (rows @ self.weights if weighted else _count(rows))[at]
+        return _count(self.rows[family])[at]
 
 
-def readings(taken: pl.DataFrame, held: pl.DataFrame, texts: int) -> Readings:
-    """Put texts that were taken apart together; `held` and `texts` count in the whole store."""
+def readings(taken: pl.DataFrame) -> Readings:
+    """Put texts that were taken apart together."""
     from scipy.sparse import csr_matrix
 
     n = taken.height
@@ -79,18 +77,13 @@ def readings(taken: pl.DataFrame, held: pl.DataFrame, texts: int) -> Readings:
     for name, (ends, codes) in flat.items():
         at = place_in(vocabulary, codes)
         rows[name] = csr_matrix((np.ones(len(at), np.float32), at, ends), shape=(n, width))
-    counts = np.zeros(width)
-    known = held.filter(pl.col("code").is_in(pl.Series(vocabulary).implode()))
-    counts[place_in(vocabulary, known["code"].to_numpy())] = known["held"].to_numpy()
-    weights = np.log1p(texts / (1.0 + counts))
     marks = {name: taken[name].to_numpy() for name in MARKS}
-    return Readings(rows, weights, _kinds(taken, vocabulary), marks)
+    return Readings(rows, _kinds(taken, vocabulary), marks)
 
 
 def read_all(texts: Sequence[str]) -> Readings:
-    """Read texts that are the whole; equal texts should be given once."""
-    taken = taken_apart(texts)
-    return readings(taken, counted(taken["content"]), len(texts))
+    """Read texts; equal texts should be given once."""
+    return readings(taken_apart(texts))
 
 
 def _count(rows: Any) -> Ints:
@@ -115,6 +108,20 @@ def _kinds(taken: pl.DataFrame, vocabulary: Any) -> Any:
     columns = np.searchsorted(kinds.to_numpy(), pairs["kind"].to_numpy())
     shape = (max(1, len(vocabulary)), max(1, kinds.len()))
     return csr_matrix((np.ones(pairs.height, np.float32), (at, columns)), shape=shape)
+
+
+def likeness(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
+    """Return what the words that pairs share weigh, the more the rarer: of the lighter text, and of both."""
+    content = r.rows["content"]
+    held = np.asarray(content.sum(axis=0)).ravel()
+    weights = np.log1p(content.shape[0] / (1.0 + held))
+    both, heavy = r.shared("content", "content", a, b, weights), content @ weights
+    one, two = heavy[a], heavy[b]
+    shares = {
+        "overlap": _ratio(both, np.minimum(one, two)),
+        "weighted": _ratio(both, one + two - both),
+    }
+    return pl.DataFrame(shares, schema=dict.fromkeys(shares, pl.Float64))
 
 
 def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
@@ -176,16 +183,12 @@ def _meaning(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     both, one, two = (
         r.shared("content", "content", a, b), r.size("content", a), r.size("content", b)
     )  # fmt: skip
-    weight = r.shared("content", "content", a, b, True)
-    heavy = r.size("content", a, True), r.size("content", b, True)
     return {
         "both_content": both,
         "restated": r.shared("statements", "statements", a, b) * ~r.apart("denials", a, b)
         + r.shared("around", "around", a, b),
         "same_words": r.shared("worded", "worded", a, b),
         "contained": _ratio(both, np.minimum(one, two)),
-        "overlap": _ratio(weight, np.minimum(*heavy)),
-        "weighted": _ratio(weight, heavy[0] + heavy[1] - weight),
         "length": _ratio(np.minimum(one, two), np.maximum(one, two)),
     }
 
@@ -200,8 +203,6 @@ def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     for name in ("gist", "ties"):
         both = r.shared(name, name, a, b)
         out[f"{name}_a"], out[f"{name}_b"] = r.size(name, a) - both, r.size(name, b) - both
-    out["verbless"] = np.minimum(r.size("verbs", a), r.size("verbs", b)) == 0
-    out["measured_same"] = r.shared("measured", "measured", a, b)
     return out | {f"{name}_differ": r.apart(name, a, b) for name in ("measured", "order")}
 
 
@@ -226,15 +227,14 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         - 2 * r.shared("exact", "exact", a, b),
         "small_differs": _small(r, a, b),
         "endings_differ": r.shared("ended", "ended", a, b) - r.shared("endings", "endings", a, b),
-        "halves_differ": r.apart("halves", a, b),
         "persons_differ": r.apart("persons", a, b),
         "persons_alone": r.size("persons", a)
         + r.size("persons", b)
         - 2 * r.shared("persons", "persons", a, b),
-        "held_differ": r.apart("held", a, b),
-        "scopes_differ": r.shared("scoped", "scoped", a, b) - r.shared("scopes", "scopes", a, b),
         "amounts_differ": r.apart("amounts", a, b),
+        "held_differ": r.apart("held", a, b),
         "denied_differs": r.apart("denied", a, b),
+        "scopes_differ": r.shared("scoped", "scoped", a, b) - r.shared("scopes", "scopes", a, b),
         "who_differs": r.apart("who", a, b),
         "relation_differs": r.shared("related", "related", a, b)
         - r.shared("relations", "relations", a, b),
@@ -298,7 +298,6 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     numbered = [r.size("numbered", x) - r.shared("numbered", "numbered", a, b) for x in (a, b)]
     out["numbered_differ"] = np.minimum(*numbered)
     out["anchors_same"] = r.shared("anchors", "anchors", a, b)
-    out["sole_same"] = r.shared("sole", "sole", a, b)
     out["past"] = r.size("past", a) + r.size("past", b)
     for side, one, other in (("a", a, b), ("b", b, a)):
         out[f"ended_{side}"] = r.size("last", one) - r.shared("last", "wide", one, other)

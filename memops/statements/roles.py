@@ -14,7 +14,6 @@ import numpy as np
 from memops.language.packs import codes, function_words, table
 from memops.language.tokens import Keys, Tokens, keys_of
 from memops.language.vocabulary import CONTENT
-from memops.statements.compared import compared
 from memops.statements.fact import grouped, person
 from memops.values.algebra import Sign
 from memops.values.operators import words
@@ -45,7 +44,7 @@ def roles(t: Tokens, signs: Sequence[Sign | None], plains: Sequence[str]) -> Key
     told = [
         (row, said)
         for row, plain in enumerate(plains)
-        if (said := [*compared(plain), *_framed(plain), *_alternated(plain), *_in_voice(plain)])
+        if (said := [*_framed(plain), *_alternated(plain), *_in_voice(plain)])
     ]
     for row in rows.tolist():
         span = slice(int(ends[row]), int(ends[row + 1]))

@@ -126,9 +126,3 @@ def spread_out(held: pl.Series) -> tuple[Any, Any]:
     array = held.to_arrow()
     ends = array.offsets.to_numpy()
     return ends - ends[0], array.flatten().to_numpy()
-
-
-def counted(content: pl.Series) -> pl.DataFrame:
-    """Return how many texts hold each item that weighs (code, held)."""
-    items = content.explode(empty_as_null=True).drop_nulls()
-    return items.rename("code").value_counts(name="held").sort("code")

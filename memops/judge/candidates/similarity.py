@@ -11,7 +11,7 @@ itself.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -41,15 +41,8 @@ _STEP = 200_000
 _MANY = 100_000  # statements whose work leaves so much memory behind that it is given back
 
 
-class Spare(NamedTuple):
-    """Pairs of which it is known that nothing comes: `known` says which (a, b) of some are.
-
-    `read` gives those of pairs that are read. How rare words are is counted over the statements of
-    all pairs that are, spared or not.
-    """
-
-    known: Callable[[Any, Any], Any]
-    read: Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
+Spare = Callable[[Any, Any], Any]
+"""Which of some pairs (a, b) need not be looked at, as it is known that nothing comes of them."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +126,7 @@ def near(
     """Return the pairs of some scopes' statements that are worth comparing, with their signals.
 
     `table` is of whole scopes, `found` of its texts; `whole` statements are in the store. `dense`
-    are pairs that an encoder places near. Of those that may be spared (`Spare`) only so many come
-    that each statement of which one is read has one.
+    are pairs that an encoder places near. None comes that may be spared (`Spare`).
     """
     n, scopes = table.height, table["scope"]
     if n < 2:
@@ -147,32 +139,14 @@ def near(
     scope = scopes.rank("dense").to_numpy()
     a, b = a[scope[a] == scope[b]], b[scope[a] == scope[b]]
     place = table["statement"].to_numpy()
-
-    def told(at: Any) -> pl.DataFrame:
-        steps = (at[i : i + _STEP] for i in range(0, max(len(at), 1), _STEP))
-        found = (_closer(_signals(terms, a[some], b[some]), close, n) for some in steps)
-        kept = pl.concat(_worth_comparing(part, limits) for part in found)
-        one, two = (pl.Series(place[kept[side].to_numpy()]) for side in ("a", "b"))
-        return kept.with_columns(a=one, b=two).cast(PAIRS)
-
-    if spare is None:
-        return told(np.arange(len(a)))
-    spared = spare.known(place[a], place[b])
-    found_ = [told(np.flatnonzero(~spared))]
-    lacking, left = np.ones(n, bool), np.flatnonzero(spared)
-    for last in (False, True):
-        read = used_in(spare.read(found_[-1], table)) if len(left) else place[:0]
-        lacking[np.searchsorted(place, read)] = False
-        left = left[lacking[a[left]] | lacking[b[left]]]
-        found_.append(told(left if last else _one_each(a, b, left, n)))
-    return pl.concat(found_)
-
-
-def _one_each(a: Any, b: Any, at: Any, n: int) -> Any:
-    """Of pairs at some places one for each of n statements that they are of, in order."""
-    one = np.full(n, -1)
-    one[b[at]] = one[a[at]] = at
-    return distinct(one[one >= 0])
+    if spare is not None:
+        left = ~spare(place[a], place[b])
+        a, b = a[left], b[left]
+    steps = (slice(i, i + _STEP) for i in range(0, max(len(a), 1), _STEP))
+    signals = (_closer(_signals(terms, a[some], b[some]), close, n) for some in steps)
+    kept = pl.concat(_worth_comparing(part, limits) for part in signals)
+    one, two = (pl.Series(place[kept[side].to_numpy()]) for side in ("a", "b"))
+    return kept.with_columns(a=one, b=two).cast(PAIRS)
 
 
 def used_in(pairs: pl.DataFrame) -> Any:
