@@ -23,7 +23,7 @@ from memops.values import operators, read, sign
 HOME = Path(memops.__file__).parent
 THIRD = [code for code in codes() if not pack(code).everywhere]
 NAMED = {  # modules that still know English or Chinese by name: the list may only get shorter
-    "cli/options.py", "extract/__init__.py", "extract/entities.py", "extract/grammar.py",
+    "cli/options.py", "extract/entities.py", "extract/grammar.py",
     "extract/reading.py", "extract/statements.py", "search/arms.py",
 }  # fmt: skip
 
