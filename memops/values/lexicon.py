@@ -33,7 +33,7 @@ PLAIN_TOKEN = re.compile(
 """The same of a text in ASCII, where it takes half the time."""
 _STARTS = frozenset(
     "number scale fraction few denominator month weekday weekday_plural weekdays relative "  # noqa: SIM905
-    "relative_year adverb count clock half_price factor ordinal alternate nth per_hundred "
+    "relative_year period_told adverb count clock half_price factor ordinal alternate nth per_hundred "
     "per_thousand lunar day_of_month period_half each interval festival ordinal_last nth_last "
     "era_before era_after decade".split()
 )

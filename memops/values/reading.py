@@ -22,7 +22,7 @@ from memops.values.lexing import lexed
 from memops.values.numerals import assembled
 from memops.values.relative import resolved
 from memops.values.rules_clock import CLOCK
-from memops.values.rules_counts import COUNTS, MUCH
+from memops.values.rules_counts import COUNTS, MUCH, STREETS
 from memops.values.rules_dates import RULES as DATES
 from memops.values.rules_money import MONEY, QUANTITIES, SIZES
 from memops.values.rules_shares import SHARES
@@ -44,6 +44,7 @@ _WIDE = {0xFF01 + n: 0x21 + n for n in range(94)} | {
 _PRIVATE = re.compile("[\ue000-\uf8ff]")  # they stand for addresses
 _ODD = re.compile(f"[\ue000-\uf8ff{''.join(map(chr, _WIDE))}]")
 _RULES = (
+    *STREETS,
     *MONEY,
     *CLOCK,
     *DATES,

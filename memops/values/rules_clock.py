@@ -153,6 +153,27 @@ def _named(span: Span) -> list[Found]:
     return [Found("time", time_form(int(span.get("c", "clock")), 0))]
 
 
+def _dotted(span: Span) -> list[Found] | None:
+    """9.30 am."""
+    num = span.get("d", "literal")
+    hour, _, minute = num.digits.partition(".")
+    clock = len(minute) == 2 and 0 < len(hour) < 3
+    return _clock(span, int(hour), int(minute)) if clock else None
+
+
+def _parted(span: Span) -> list[Found] | None:
+    """A las tres, a las tres y cuarto."""
+    value = span.num("n")
+    minutes = 60 * (value - int(value))
+    return _clock(span, int(value), int(minutes)) if minutes == int(minutes) else None
+
+
+def _short(span: Span) -> list[Found] | None:
+    """A las cinco menos cuarto."""
+    minutes = int(60 * float(span.get("f", "fraction"))) if span.has("f") else int(span.num("m"))
+    return _clock(span, (int(span.num("h")) - 1) % 24, 60 - minutes)
+
+
 _AP = "ap:meridiem"
 
 
@@ -185,14 +206,17 @@ CLOCK: tuple[Rule, ...] = (
     (f"h:hour oclock {_AP} {_ZONE}?", _said),
     (f"h:hour {_AP} {_ZONE}?", _said),
     ("(f:portion/fraction | article f:fraction) way:past/before h:hour oclock? ap:meridiem?", _told),
-    ("m:minute minute_word way:before h:hour (oclock ap:meridiem? | ap:meridiem)", _told),
     ("m:minute (minute_word)? way:past h:hour oclock? ap:meridiem?", _told),
+    ("m:minute minute_word way:before h:hour (oclock ap:meridiem? | ap:meridiem)", _told),
     (
         "at m:minute (minute_word)? way:before h:hour !unit !time_unit !currency oclock?"
         " (ap:meridiem | rp:relative_part)?",
         _ten_to,
     ),
     ("(f:portion/fraction | article f:fraction | m:minute) way:past/before c:clock", _ten_to_noon),
+    ("d:literal ap:meridiem", _dotted),
+    ("at_hour h:hour less (f:fraction | m:minute) ap:meridiem?", _short),
     ("at_hour c:clock_token ap:meridiem?", _shown),
+    ("at_hour n:number ap:meridiem?", _parted),
     ("h:hour oclock", _bare),
 )  # fmt: skip

@@ -167,6 +167,15 @@ def _much(span: Span) -> list[Found] | None:
     )
 
 
+def _much_for_one(span: Span) -> list[Found] | None:
+    """两万一个月: more than anybody counts in one."""
+    return (
+        None
+        if num_of(span).value <= _OFTEN_AT_MOST
+        else [rate(span, scalar("number", num_of(span), ""))]
+    )
+
+
 _OFTEN_AT_MOST = 99
 
 
@@ -205,9 +214,17 @@ MUCH: tuple[Rule, ...] = (
         f"{LONE} between:other n:number {_BARE}",
         _much,
     ),
+    (f"n:number {LONE} !times", _much_for_one),
 )
 
 
+def _street(span: Span) -> list[Found]:
+    """5th Avenue, Forty-second Street."""
+    nth = span.get("o", "ordinal") if span.has("o") else _digits(num_of(span))
+    return [Found("ident", f"{span.get('k', 'street')}#{nth}")]
+
+
+STREETS: tuple[Rule, ...] = (("of? (o:ordinal | n:int ordinal_suffix) k:street", _street),)
 COUNTS: tuple[Rule, ...] = (
     ("a:address v:version", _version_shown),
     ("a:address", _ready),
@@ -228,8 +245,8 @@ COUNTS: tuple[Rule, ...] = (
         _called,
     ),
     ("h:numbered r:roman", _numbered),
-    ("numbered o:other n:literal !measure !unit !time_unit !currency !percent", _lettered),
     ("nth r:roman h:numbered", _numbered),
+    ("numbered o:other n:literal !measure !unit !time_unit !currency !percent", _lettered),
     ("nth n:number h:numbered", _numbered),
     ("at n:number h:numbered !measure", _numbered),
     ("n:number h:numbered !measure", _numbered_behind),
@@ -244,6 +261,7 @@ COUNTS: tuple[Rule, ...] = (
     ("of o:ordinal", _ordinal),
     ("ranked o:ordinal", _ordinal),
     ("o:ordinal other", _ordinal),
+    ("o:ordinal", lambda span: _ordinal(span) if span.said("o") >= "一" else None),
     ("s:number_sign dot? (n:int | o:code)", _ordinal),
     ("aged n:int", _ages),
     ("n:int colon/ratio d:int", _ratio),

@@ -138,6 +138,12 @@ def _last_day(span: Span) -> Found | None:
     return date_found(year, month, monthrange(year or 2001, month)[1])
 
 
+def _months(span: Span) -> Found | None:
+    """1 至 6 月."""
+    one, two = (date_found(_year(span), int(span.num(name)), None) for name in ("mn", "e"))
+    return Found("date", whole_period(one.form, two.form)) if one and two else None
+
+
 def _last_weekday(span: Span) -> list[Found] | None:
     """The last Friday of a month."""
     if span.get("last", "shift") != -1:
@@ -239,6 +245,12 @@ def _shifted(span: Span) -> list[Found] | None:
     return [Found("date", f"{period}{step:+d}" + (f" {edge}" if edge else ""))]
 
 
+def _half_told(span: Span) -> list[Found] | None:
+    """The first half of 2026."""
+    nth = span.get("nth", "ordinal")
+    return [Found("date", f"{_year(span)}-{39 + nth}")] if nth <= 2 else None
+
+
 def _shifted_weekday(span: Span) -> list[Found] | None:
     if span.has("u") and _period(span.get("u", "time_unit")) != "week":
         return None
@@ -266,6 +278,12 @@ def _ahead(span: Span) -> list[Found] | None:
     return [Found("date", f"second{amount:+.12g}")]
 
 
+def _joined_date(span: Span) -> Found | None:
+    """3-May-2024."""
+    joined = all(span.line.joined(at) for at in range(span.begin + 1, span.end))
+    return _dated(span) if joined else None
+
+
 def _day_of_month(span: Span) -> list[Found] | None:
     """The 15th, 15号; a number and "times" behind it make it a span: 一日三次, 三日内."""
     spelt = span.line.any(span.end - 1, "time_unit")
@@ -288,12 +306,15 @@ _LIST = "(dot? comma/list/and/slash/range/either)* w:weekday/weekday_plural/week
 RULES: tuple[Rule, ...] = (
     ("date:date_token", _ready),
     ("f:festival (comma? of? y:year)?", _festival),
+    ("(y:year year_mark? | short:literal year_mark) f:festival", _festival),
+    ("d:day range/slash m:month range/slash (y:year | short:literal)", _joined_date),
     ("of? (n:int ordinal_suffix | o:ordinal) range? century", _century),
     ("era_before? n:int century", _century),
     ("era_before n:int year_mark?", _era),
     ("n:int era_after", _era),
     ("last_day of? m:month (comma? of? y:year)?", _last_day),
     ("(y:year year_mark)? (mn:month_no month_mark | m:month) of? last_day", _last_day),
+    ("(y:year year_mark)? mn:month_no month_mark? range e:month_no month_mark", _months),
     ("lunar? l:lunar (m:month | mn:month_no month_mark)? day_of_month? d:day", _lunar),
     (
         "m:month dot? of? d:day ordinal_suffix? range of? e:day ordinal_suffix? !hour !month"
@@ -313,6 +334,7 @@ RULES: tuple[Rule, ...] = (
     (f"of? (d:day ordinal_suffix? | nth:ordinal) of? m:month dot? ({_MDY})?", _dated),
     ("y:year colon/range/comma", _headed),
     ("(dated of?)? y:year s:time_unit", _decade),
+    ("of short:number s:time_unit", _decade),
     ("of short:decade", _decade),
     ("dated? century:last_century? (y:year year_mark? | short:number) decade_mark", _decade),
     ("(edge:edge range?)? m:month dot? comma? of? y:year", _dated),
@@ -325,6 +347,13 @@ RULES: tuple[Rule, ...] = (
         _dated,
     ),
     ("(mn:month_no month_mark | m:month) d:day day_mark", _dated),
+    ("(mn:month_no month_mark) d:day !measure !unit !time_unit !times", _dated),
+    (
+        "(y:year | short:literal) year_mark (n:small period_quarter | nth_mark:nth n:small period_quarter)",
+        _quarter,
+    ),
+    ("(y:year year_mark? | short:literal year_mark) period_quarter n:small !unit", _quarter),
+    ("n:small period_quarter of? y:year", _quarter),
     ("season:season comma? of? y:year", _season),
     ("(y:year year_mark? | short:literal year_mark) of? season:season", _season),
     ("(y:year year_mark? | short:literal year_mark) half:period_half", _half_year),
@@ -346,6 +375,7 @@ RULES: tuple[Rule, ...] = (
     (f"a:adverb w:weekday_tail !times !measure !time_unit ({_LIST})*", _recurring),
     (f"alternate:alternate w:weekday/weekday_plural ({_LIST})*", _recurring),
     (f"w:weekday_plural ({_LIST})*", _recurring),
+    ("of? nth:ordinal fraction (of? y:year)", _half_told),
     ("of? last:shift w:weekday of", _last_weekday),
     ("s:shift w:weekday", _shifted_weekday),
     ("s:shift u:time_unit of? w:weekday", _shifted_weekday),
@@ -354,9 +384,11 @@ RULES: tuple[Rule, ...] = (
     ("w:weekday/weekdays", _weekday),
     ("r:relative", _relative),
     ("r:relative_year", _relative_year),
+    ("p:period_told", lambda span: Found("date", span.get("p", "period_told"))),
     ("n:number measure? u:time_unit g:ago", _ahead),
     ("article u:time_unit g:ago", _ahead),
     ("in n:number range? u:time_unit !every !of", _ahead),
+    ("in article u:time_unit !every !of", _ahead),
     ("s:shift u:time_unit tail:edge_after?", _shifted),
     ("u:time_unit tail:edge_after", _shifted),
     ("day_of_month d:day !unit", _day_of_month),

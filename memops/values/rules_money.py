@@ -217,6 +217,7 @@ QUANTITIES: tuple[Rule, ...] = (
     ("article u:unit and article? half:fraction !unit !time_unit", quantity),
     ("neg:negative n:number range? u:unit", quantity),
     ("n:number (measure? u:unit)? below:below_zero sc:unit?", quantity),
+    ("sc:unit n:number u:unit", quantity),
     ("article u:unit of", _one),
     (f"n:number multi? measure? range? u:unit {EVERY}?", quantity),
 )

@@ -34,6 +34,11 @@ def _share(span: Span) -> list[Found] | None:
     return [portion(num) if scale == 100.0 else scalar("share", num, "%", scale)]
 
 
+def _priced(span: Span) -> list[Found] | None:
+    """80 % of the ticket price."""
+    return _discount(span) if " " not in span.said("between").strip() else None
+
+
 _WHOLES = (100, 1000)
 
 
@@ -57,11 +62,23 @@ def portion(num: Num) -> Found:
 
 
 def _grown(span: Span) -> list[Found] | None:
-    """Rose by 12 %, fell by half: how many times what it was."""
-    size = {"percent": 0.01, "tenths": 0.1, "per_hundred": 0.01}
-    amount = span.num("share") * next((size[role] for role in size if span.all(role)), 1.0)
-    times = 1 - amount if span.all("down") else 1 + amount
+    """Rose by 12 %, fell by half, 多一倍: how many times what it was."""
+    if span.has("share"):
+        size = {"percent": 0.01, "tenths": 0.1, "per_hundred": 0.01}
+        scale = next((size[role] for role in size if span.all(role)), 1.0)
+        amount = span.num("share") * scale
+    else:
+        amount = span.num("fold")
+    down = bool(span.all("down"))
+    times = 1 - amount if down else 1 + amount
+    if times <= 0 and span.has("fold"):
+        times = 1 / (1 + amount)  # 降低了一倍
     return [scalar("factor", Num(times, decimals=4), "x")] if times > 0 else None
+
+
+def _growth(span: Span) -> list[Found] | None:
+    """A 12 % rise; one sign behind a share (三分之二多数) is another word."""
+    return _grown(span) if len(span.line.surface(span.end - 1)) > 1 else None
 
 
 def _over(span: Span) -> list[Found] | None:
@@ -95,7 +112,7 @@ def _discount(span: Span) -> list[Found] | None:
             if span.all("percent") or span.all("unit") or span.all("per_hundred")
             else 100.0
         )
-        if span.all("of_price") or span.all("of_before"):
+        if span.all("of_price") or span.all("of_before") or span.has("of_price"):
             value = 100 - value
     if not 0 < value < 100:
         return None
@@ -109,10 +126,13 @@ _SHARED = "(share:number percent | per_hundred share:number | share:small tenths
 
 SHARES: tuple[Rule, ...] = (
     (f"up/down (by/of)? {_SHARED} !off !of !of_price", _grown),
+    ("up/down by? fold:number fold !up !adverb", _grown),
+    (f"{_SHARED} up/down", _growth),
     ("half_price", _discount),
     ("cut? n:number fold:fold_price", _discount),
     ("n:number percent between:other? off", _discount),
     ("n:number percent of_price", _discount),
+    ("n:number percent of of? between:other? of_price:price", _priced),
     ("n:number/portion of_price", _discount),
     ("n:portion off", _discount),
     (
