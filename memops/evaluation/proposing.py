@@ -31,7 +31,7 @@ _CHARS = (6, 400)  # of a text that is asked about
 _MORE = 3  # times as many are looked at for whether another record says the same
 _MOST = 0.6  # of the words of what a question asks for, in a record that says it as well
 _BROKEN = r"…$|\.\.\.$|```|<[a-z/!]|\[SUPERSEDED|^(User|Assistant|用户|助手) ?[:：]|^#"
-_BLANK = r"^_.*_$|^\W*\[[^\]]*\]\W*$|[:：]\W*[\[(（【][^\])）】]*[\])）】]\W*$"
+_BLANK = r"^_.*_$|^\W*\[[^\]]*\]\W*$|[:：][\W_]*(?:[\[(（【][^\])）】]*[\])）】][\W_]*)?$"
 """A place of a template that is to be filled in."""
 
 

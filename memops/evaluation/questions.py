@@ -21,6 +21,7 @@ _EVERY = re.compile("[每在] ?$")
 _COPULA = re.compile(r"\s(?:is|are)\s")
 _LABEL = re.compile(r"^(?:- )?\d{4}-\d\d-\d\d(?:T\S+)?[:：]?\s*")
 _WORD = re.compile(r"[^\W\d_]{3,}|[一-鿿]{2,}")
+_NUMBER = re.compile(r"^\d+(?:\.\d+)*[.)、]?\s+")
 _NAME = re.compile(r"(?=.*[^\W\d_]{2})[^\W_](?:[\w '/&+.-]{0,38}[\w)])?")
 """A heading or label as people write one: words, and none of the marks that code and sums need."""
 
@@ -86,10 +87,13 @@ def labelled(text: str, under: str, over: str = "") -> str | None:
     'Flat in Porto Home network Gateway'
     """
     told = attribute(text)
+    under, over = _NUMBER.sub("", under), _NUMBER.sub("", over)
     named = bool(told and _NAME.fullmatch(told[0]) and _NAME.fullmatch(under))
     if not told or not named or told[0].lower() in under.lower():
         return None
     place = f"{over} {under}" if _NAME.fullmatch(over) else under
+    if told[1].strip().lower() in place.lower():  # the question would say its answer
+        return None
     return f"{place} {told[0]}"
 
 
