@@ -64,3 +64,20 @@ def test_what_is_exchanged_behind_many_words_is_not_the_same(lang):
     pairs = [(LEADS[lang] + one, LEADS[lang] + other) for one, other in exchanged(lang, 1, 2)]
     assert "same" not in judged(pairs)
     assert judged([(one, one) for one, _ in pairs[:1]]) == ["same"]
+
+
+def test_who_has_a_word_of_the_name_in_common_is_not_the_same():
+    frames = [
+        "My landlord is {}.", "I work for {}.", "Our supplier is {}.", "Hugo lent the drill to {}.", "Hugo reports to {}.",
+        "{} manages Tom.", "{} is older than Karl Berg.", "Hugo is the father of {}.", "Hugo is married to {}.",
+        "The mill was bought by {}.",
+    ]  # fmt: skip
+    names = ["Petra Lund", "Mina Lund", "Petra Lund Hansen", "Mina Lund Hansen", "Kestrel Ltd.", "Plover Ltd."]  # fmt: skip
+    pairs = [
+        (frame.format(one), frame.format(other))
+        for frame in frames
+        for n, one in enumerate(names)
+        for other in names[n + 1 :]
+    ]
+    told = zip(pairs, judged(pairs), strict=True)
+    assert not [pair for pair, said in told if said == "same"]

@@ -49,19 +49,31 @@ def _valued() -> pl.Expr:
 
     Neither says more: entries of a series (another day, and what was counted then) both hold.
     """
-    return (c("anchors_same") >= 1) & ~_NO_VALUE & each("current") & _EVEN & of_one_slot()
+    wanted = (c("must_one") > 0) & (c("measured_same") > 0)  # weighs, should weigh
+    one = (c("anchors_same") >= 1) & ~_NO_VALUE & each("current") & _EVEN
+    return one & of_one_slot() & ~wanted
 
 
 def _filled() -> pl.Expr:
     """Of one subject each fills the one place in which they differ.
 
-    One of the two tells of a change, so it can be filled by one thing at a time only.
+    It can be filled by one thing at a time only: everybody has one of what it tells (a home, a
+    name), or one of the two tells of a change.
     """
     gap = c("gap_a").is_between(1, 2) & c("gap_b").is_between(1, 2) & (c("begin") >= 1)
     one = pl.max_horizontal("gap_a", "gap_b") == 1
     known = (c("anchors_same") >= 1) & ((c("subject_same") >= 1) | (neither("subject") & one))
     worded = pl.min_horizontal("kinds_a", "kinds_b") == 0
-    return _NO_VALUE & turned() & known & each("current") & gap & worded & _of_one_head() & _EVEN
+    return (
+        _NO_VALUE
+        & ((c("sole_same") >= 1) | turned())
+        & known
+        & each("current")
+        & gap
+        & worded
+        & _of_one_head()
+        & _EVEN
+    )
 
 
 def _equated() -> pl.Expr:

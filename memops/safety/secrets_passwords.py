@@ -94,6 +94,13 @@ def admin() -> pl.Expr:
     return (SIZE >= 6) & made & ends() & _SAYS & _UNDATED & ~pl.col("named") & ~has("=")
 
 
+def before() -> pl.Expr:
+    """Made by a person, and the clause goes on to say that it is a password."""
+    label = r"""(?i)^["'`”」*]*\s?(?:<|←|[—–(（-]|@{is}|这个?是)[^\n.。]{0,30}?@{password}"""
+    made = pl.col("dressed") | pl.col("signed") | ((SIZE >= 8) & pl.col("lettered") & _DIGIT)
+    return made & NEXT.str.contains(expanded(label)) & _SAYS & _UNDATED & _NAMELESS
+
+
 def passphrase() -> pl.Expr:
     """Words that say nothing of a password; no sentence's words where only a verb joins the label."""
     told = BEFORE.str.contains(r"""(?:[:：＝=→>–—-][*_`\s]*['’]?|["“«])$""") | seed_words()

@@ -14,7 +14,7 @@ from memops.language.tokens import Array, Keys, Tokens, divided, keyed, minus, o
 from memops.language.vocabulary import addressed
 
 FRAME = (
-    "owner", "attributes", "about", "anchors", "circumstances", "open", "subject", "complement",
+    "owner", "attributes", "about", "anchors", "sole", "circumstances", "open", "subject", "complement",
     "known", "telling",
 )  # fmt: skip
 PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team"})
@@ -27,7 +27,8 @@ def frame(tokens: Tokens, opposed: Keys) -> dict[str, Keys]:
     """Return the sets of FRAME for the tokens of each statement.
 
     `owner` is empty for the user and the team themselves; `attributes` are words of the lexicon,
-    `anchors` those that by themselves tell which attribute is meant; `open` the words and names
+    `anchors` those that by themselves tell which attribute is meant, `sole` those of which everybody
+    has one; `open` the words and names
     that no lexicon knows, which is where values are found (`about` adds those of the subject to
     the attributes); `subject` and `complement` what stands before and after the relation.
     `opposed` are concepts that have an opposite: they are values. `known` are words whose meaning
@@ -61,6 +62,7 @@ def frame(tokens: Tokens, opposed: Keys) -> dict[str, Keys]:
         "attributes": attributes,
         "about": union(attributes, stranger),
         "anchors": minus(attributes, t.keys(known & t.kinds("multi"))),
+        "sole": minus(t.keys(known & t.means(_use("sufficient"))), opposed),
         "circumstances": t.keys(t.kinds("qualifier") & ~t.means(_use("soft"))),
         "open": unknown,
         "subject": subject[~t.of(subject, _HOLDING)],

@@ -55,7 +55,7 @@ def _active(t: Tokens, kept: Array, by: int) -> list[int]:
     use, at = kept[begin:end].tolist(), by - begin
     done = [n for n in range(at) if use[n] and known.participle(said[n][2].lower())]
     being = [n for n in range(done[-1] if done else 0) if said[n][0] == "copula"]
-    if not being or being[-1] - being[0] != len(being) - 1:  # is being fed
+    if len(being) != 1:
         return []
     last = next(
         (n for n in range(at + 1, len(said)) if not use[n] and said[n][0] != "article"), len(said)

@@ -203,6 +203,7 @@ def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     for name in ("gist", "ties"):
         both = r.shared(name, name, a, b)
         out[f"{name}_a"], out[f"{name}_b"] = r.size(name, a) - both, r.size(name, b) - both
+    out["measured_same"] = r.shared("measured", "measured", a, b)
     return out | {f"{name}_differ": r.apart(name, a, b) for name in ("measured", "order")}
 
 
@@ -298,6 +299,7 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     numbered = [r.size("numbered", x) - r.shared("numbered", "numbered", a, b) for x in (a, b)]
     out["numbered_differ"] = np.minimum(*numbered)
     out["anchors_same"] = r.shared("anchors", "anchors", a, b)
+    out["sole_same"] = r.shared("sole", "sole", a, b)
     out["past"] = r.size("past", a) + r.size("past", b)
     for side, one, other in (("a", a, b), ("b", b, a)):
         out[f"ended_{side}"] = r.size("last", one) - r.shared("last", "wide", one, other)

@@ -14,6 +14,7 @@ import numpy as np
 from memops.language.packs import codes, function_words, table
 from memops.language.tokens import Keys, Tokens, keys_of
 from memops.language.vocabulary import CONTENT
+from memops.statements.compared import compared
 from memops.statements.fact import grouped, person
 from memops.values.algebra import Sign
 from memops.values.operators import words
@@ -44,7 +45,7 @@ def roles(t: Tokens, signs: Sequence[Sign | None], plains: Sequence[str]) -> Key
     told = [
         (row, said)
         for row, plain in enumerate(plains)
-        if (said := [*_framed(plain), *_alternated(plain), *_in_voice(plain)])
+        if (said := [*compared(plain), *_framed(plain), *_alternated(plain), *_in_voice(plain)])
     ]
     for row in rows.tolist():
         span = slice(int(ends[row]), int(ends[row + 1]))
@@ -60,7 +61,7 @@ def roles(t: Tokens, signs: Sequence[Sign | None], plains: Sequence[str]) -> Key
 
 
 def _called(tokens: Sequence[_Word]) -> list[_Word]:
-    """Tokens, with names of which one sign stands behind how they are called as one: 小马, 老秦."""
+    """Tokens, with names of several words as one, also behind how they are called: Anna Berg, 小马."""
     out: list[_Word] = []
     for token in tokens:
         named = token[1] == "word" and len(token[2]) == 1 and not token[2].isascii()
@@ -68,22 +69,23 @@ def _called(tokens: Sequence[_Word]) -> list[_Word]:
         if named and before in function_words("before_names"):
             said = out.pop()[2] + token[2]
             out.append((f"h:{said}", "name", said))
-        elif token[1] == "name" and (
-            before in function_words("titles") or _of_one_name(out, token)
-        ):
+        elif token[1] == "name" and before in function_words("titles"):
             out[-1] = token
+        elif token[1] == "name" and _of_one_name(out, token):
+            first = out.pop()
+            out.append((f"{first[0]} {token[0]}", "name", f"{first[2]} {token[2]}"))
         else:
             out.append(token)
     return out
 
 
 def _of_one_name(out: Sequence[_Word], token: _Word) -> bool:
-    """Whether a name goes on with the word before it: Judge Amsel, Great-aunt Vi."""
+    """Whether a name goes on with the word before it: Anna Berg."""
     before = out[-1] if out else ("", "", "")
     return (
         before[1] == "name"
         and before[2][:1].isupper()
-        and before[2].isalpha()
+        and before[2].replace(" ", "").isalpha()
         and token[2][:1].isupper()
     )
 

@@ -46,7 +46,7 @@ from memops.safety.secrets_values import Value
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "data" / "lexicons" / "secrets_fitted.toml"
 CORPUS = ROOT / "evals" / "secrets"
-STRENGTH, SURE = 0.3, 0.6
+STRENGTH, SURE = 0.3, 0.7
 ORDINARY, TOUCHING = 2.0, 0.3
 SELDOM, WORTH, REACHED = 3, 0.01, 0.005
 """What is added to the ordinary texts that hold a word, the least texts with a secret that it reaches

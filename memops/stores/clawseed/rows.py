@@ -46,8 +46,11 @@ def content_hash(text: str) -> str:
 
 
 def local(at: datetime) -> str:
-    """Return an instant as clawseed writes it: local offset, never Z."""
-    return at.astimezone().isoformat(timespec="microseconds")
+    """Return an instant as clawseed writes it: local offset, never Z; UTC's at the ends of the calendar."""
+    try:
+        return at.astimezone().isoformat(timespec="microseconds")
+    except OverflowError:
+        return at.isoformat(timespec="microseconds")
 
 
 def _weight(native: Any) -> float:
