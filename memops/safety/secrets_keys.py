@@ -132,5 +132,11 @@ def scattered() -> pl.Expr:
     return (count("[a-z][2-7]") >= 1) & (count("[2-7][a-z]") >= 2)
 
 
+def grouped() -> pl.Expr:
+    """Capitals mixed with digits in most groups, after a label in the same sentence."""
+    told = [after_label(group, 64) for group in ("token", "code", "password")]
+    return _grouped() & pl.any_horizontal(told) & ~after_label("public", 64)
+
+
 def _grouped() -> pl.Expr:
     return (count("[0-9][A-Z]|[A-Z][0-9]") >= 2) & _UNDATED & ~published()
