@@ -6,7 +6,7 @@ import json
 import pytest
 
 from memops.errors import Corrupt, MemopsError, StoreNotFound
-from memops.evaluation.bench import recall_run
+from memops.evaluation.bench import read_pairs, recall_run
 from memops.models.encode import open_encoder
 
 CORPUS = [
@@ -63,3 +63,11 @@ def test_without_the_extra_a_model_is_asked_for_by_name(monkeypatch):
         open_encoder("some/model")
     assert "sentence-transformers is not installed" in str(caught.value)
     assert caught.value.hint == "pip install 'memops[models]'"
+
+
+@pytest.mark.parametrize("line", ['{"a": "The mill opens at six"}', '["a", "b"]', '{"a": 1, "b": 2}'])
+def test_a_line_that_is_no_pair_is_named(tmp_path, line):
+    path = tmp_path / "pairs.jsonl"
+    path.write_text('{"a": "x", "b": "y"}\n' + line + "\n", encoding="utf-8")
+    with pytest.raises(Corrupt, match="line 2: not a pair"):
+        read_pairs(path)

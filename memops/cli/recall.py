@@ -204,12 +204,11 @@ def bench() -> None:
 @flag("--json-lines", "as_lines", help="Kept for habit: it always does.")
 def bench_pairs_command(file: Path, as_lines: bool) -> None:
     """Judge each pair {id, a, b} of FILE as a night would: duplicate, conflict, which is newer."""
-    from memops.evaluation.bench import in_scopes, judge_pairs
-    from memops.files import json_lines
+    from memops.evaluation.bench import in_scopes, judge_pairs, read_pairs
     from memops.models.local import local_models
 
     policy, state = in_force().policy, in_force().state
-    pairs = [pair for _, pair in json_lines(file, "write one JSON object a line")]
+    pairs = read_pairs(file)
     _lines(judge_pairs(pairs, policy, local_models(policy, state, in_scopes(pairs))))
 
 

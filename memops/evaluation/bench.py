@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from memops.context import Context, Models
-from memops.errors import StoreNotFound
+from memops.errors import Corrupt, StoreNotFound
 from memops.files import json_lines
 from memops.judge.candidates.similarity import statements
 from memops.judge.conflicts import features, judged
@@ -22,6 +22,16 @@ from memops.verdicts import AGAINST, SAME
 
 _AT = datetime(2000, 1, 1, tzinfo=UTC)  # of no matter: neither text of a pair has a time
 _WORDS = {"duplicate": (SAME,), "conflict": AGAINST}
+
+
+def read_pairs(path: Path) -> list[dict[str, Any]]:
+    """Return the pairs {id, a, b} of a file of JSON lines; raises Corrupt for a line that is none."""
+    pairs, hint = [], "write one JSON object a line, with the texts a and b"
+    for where, pair in json_lines(path, hint):
+        if not isinstance(pair, dict) or not all(isinstance(pair.get(side), str) for side in "ab"):
+            raise Corrupt(f"{where}: not a pair of two texts, a and b", hint)
+        pairs.append(pair)
+    return pairs
 
 
 def judge_pairs(
