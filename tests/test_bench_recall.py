@@ -65,7 +65,9 @@ def test_without_the_extra_a_model_is_asked_for_by_name(monkeypatch):
     assert caught.value.hint == "pip install 'memops[models]'"
 
 
-@pytest.mark.parametrize("line", ['{"a": "The mill opens at six"}', '["a", "b"]', '{"a": 1, "b": 2}'])
+@pytest.mark.parametrize(
+    "line", ['{"a": "The mill opens at six"}', '["a", "b"]', '{"a": 1, "b": 2}']
+)
 def test_a_line_that_is_no_pair_is_named(tmp_path, line):
     path = tmp_path / "pairs.jsonl"
     path.write_text('{"a": "x", "b": "y"}\n' + line + "\n", encoding="utf-8")

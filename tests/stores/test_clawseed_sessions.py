@@ -50,3 +50,11 @@ def test_a_workspace_without_chats_says_when_there_would_be_some(tmp_path):
     made(tmp_path, [], "CREATE TABLE messages (id, content)")
     with pytest.raises(Corrupt, match="no column 'created_at'"):
         turns(Clawseed(str(tmp_path)))
+
+
+def test_chats_are_beside_the_workspace_that_links_to_its_memory(tmp_path):
+    made(tmp_path / "workspace", [(1, "s1", "user", "The boat is wet", "2026-05-01T00:00:00Z")])
+    (tmp_path / "data").mkdir()
+    (tmp_path / "workspace" / "memory").symlink_to("../data")
+    said, _ = turns(Clawseed(str(tmp_path / "workspace")))
+    assert said["text"].to_list() == ["The boat is wet"]

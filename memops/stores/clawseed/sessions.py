@@ -24,7 +24,7 @@ _HINT = "clawseed writes it when gateway.session_persistence is true"
 
 def turns(store: Clawseed) -> tuple[pl.DataFrame, list[str]]:
     """Return the turns of a workspace's chats, one record of kind `session` each; none is unreadable."""
-    path = found(store.path.parent.parent / FILE, _HINT)
+    path = found((store.workspace or store.place().parents[1]) / FILE, _HINT)
     with reader(path) as connection, transaction(connection):
         there = columns_in(connection, "messages")
         if missing := {"id", "session_key", "role", "content", "created_at"} - {*there}:
