@@ -71,5 +71,5 @@ def test_without_the_extra_a_model_is_asked_for_by_name(monkeypatch):
 def test_a_line_that_is_no_pair_is_named(tmp_path, line):
     path = tmp_path / "pairs.jsonl"
     path.write_text('{"a": "x", "b": "y"}\n' + line + "\n", encoding="utf-8")
-    with pytest.raises(Corrupt, match="line 2: not a pair"):
+    with pytest.raises(Corrupt, match="line 2: no pair"):
         read_pairs(path)

@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from memops.context import Context, Models
-from memops.errors import Corrupt, StoreNotFound
+from memops.errors import StoreNotFound
+from memops.evaluation.judge_tests import rows_of
 from memops.files import json_lines
 from memops.judge.candidates.similarity import statements
 from memops.judge.conflicts import features, judged
@@ -26,12 +27,13 @@ _WORDS = {"duplicate": (SAME,), "conflict": AGAINST}
 
 def read_pairs(path: Path) -> list[dict[str, Any]]:
     """Return the pairs {id, a, b} of a file of JSON lines; raises Corrupt for a line that is none."""
-    pairs, hint = [], "write one JSON object a line, with the texts a and b"
-    for where, pair in json_lines(path, hint):
-        if not isinstance(pair, dict) or not all(isinstance(pair.get(side), str) for side in "ab"):
-            raise Corrupt(f"{where}: not a pair of two texts, a and b", hint)
-        pairs.append(pair)
-    return pairs
+    return rows_of(path, _pair, "pair", "write one JSON object a line, with the texts a and b")
+
+
+def _pair(row: dict[str, Any]) -> dict[str, Any]:
+    if not all(isinstance(row[side], str) for side in "ab"):
+        raise ValueError(row)
+    return row
 
 
 def judge_pairs(

@@ -11,7 +11,7 @@ import polars as pl
 
 from memops.language.keeping import own_thread
 from memops.safety import secrets_keys, secrets_numbers, secrets_passwords
-from memops.safety.secrets_around import identified, kept
+from memops.safety.secrets_around import identified
 from memops.safety.secrets_traits import card, identity_number, seed_words, with_traits
 
 _TOLD = (
@@ -49,8 +49,6 @@ def _check(name: str) -> pl.Expr:
     if name == "always":
         return CHECKS[name]()
     plain = CHECKS[name]() & ~pl.col("placeholder")
-    if name == "worded":
-        return plain & ~kept()
     return plain & ~identified() if name in _TOLD else plain
 
 

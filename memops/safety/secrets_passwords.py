@@ -12,6 +12,7 @@ from memops.safety.secrets_around import (
     NEXT,
     after_label,
     ends,
+    kept,
     line,
     named_so,
     next_step,
@@ -157,7 +158,7 @@ def paired() -> pl.Expr:
 
 def worded() -> pl.Expr:
     """Two words or more in quotes, which say nothing of a password themselves."""
-    return seed_words() & ~states_first() & ~pl.col("placeholder")
+    return seed_words() & ~states_first() & ~kept()
 
 
 def url() -> pl.Expr:
