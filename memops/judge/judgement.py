@@ -138,9 +138,10 @@ _FORMED = ("small_differs", "endings_differ")
 def valued() -> pl.Expr:
     """True when both say the same values of the same things, in whatever order and by whatever plain verb.
 
-    Beside words for persons the order tells who does what to whom.
+    Beside words for persons the order tells who does what to whom. What took place at a time is not
+    what does, nor what may.
     """
-    free = [f"{name}_one" for name in ("all", "none", "some", "only", "must", "change")]
+    free = [f"{name}_one" for name in (*QUANTIFIERS, "change")]
     apart = (
         "numbered_differ",
         "opposites",
@@ -154,7 +155,7 @@ def valued() -> pl.Expr:
     told = (c("values_same") >= 1) & (c("gist_same") >= 1) & neither("values", "gist", "ties")
     lone = (c("values_same") > 1) & (c("gist_same") < _PAIR)
     named = lone & (c("governed_differs") > 0)  # the 9:00 call moved to Monday
-    return told & held & ~named & ~_of_another()
+    return told & held & (c("past") != 1) & ~named & ~_of_another()
 
 
 def _nothing_more() -> pl.Expr:

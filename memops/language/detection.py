@@ -62,4 +62,5 @@ def idle_words() -> tuple[str, ...]:
 
 @cache
 def _function(code: str) -> frozenset[str]:
-    return frozenset(table(code, "signs")["idle"].split())
+    """What it lists by themselves, without what joins them to another: the s of it's."""
+    return frozenset(table(code, "signs")["idle"].replace(" '", " ").split())

@@ -160,7 +160,7 @@ _BREAKS = ",.;:!?，。；：！？、<>→←⇒\n"
 _MARKS = "\ue000\ue001"
 """What stands for a value: one that begins with no letter or digit, one that a word may be joined to."""
 _PIECE = re.compile(
-    r"[^\W\d_一-鿿][^\W一-鿿]*(?:['+#.&/-]+(?:[^\W一-鿿]+|(?=\ue001)))*\+*"
+    r"[^\W\d_一-鿿][^\W一-鿿]*(?:['+#.&/-]+(?:[^\W一-鿿]+|(?=\ue001)))*(?:[+#]+(?!\w))?"
     rf"|[一-鿿]+|[{_BREAKS}{_MARKS}]"
 )
 """Words, runs without spaces, what ends a clause between them, and values."""

@@ -14,7 +14,7 @@ from memops.language.packs import codes, function_words, spaced, table
 from memops.language.tokens import Array, Keys, Tokens, keyed, keys_of
 from memops.values import Value, read
 from memops.values.algebra import ALSO, FROM, ONE, ONLY, WAS, Sign
-from memops.values.operators import words
+from memops.values.operators import words, written_out
 from memops.values.value import counted
 
 _RELATIVE = re.compile(r"[~<>=]*(?:day|week|month|quarter|year|second)[+-]\d")
@@ -100,6 +100,7 @@ def pasts(t: Tokens) -> Keys:
     """Return which texts tell of the past: by a word for it, or by a verb where no word tells a time."""
     known = words(codes())
     told = t.where(lambda concept, kind, said: _head(said) in _tenses())
+    told |= t.said(function_words("becoming"))  # gets watered
     over = t.where(lambda concept, kind, said: _PAST in _tenses().get(_head(said), ()))
     verb = t.where(lambda concept, kind, said: kind != "name" and known.in_past(_head(said)))
     silent = verb & ~t.texts(told)[t.row]
@@ -147,7 +148,7 @@ def _spaced(t: Tokens) -> Array:
 
 
 def _head(said: str) -> str:
-    return said.lower().partition(" ")[0]
+    return written_out(said.lower()).partition(" ")[0]
 
 
 _PAST = "time=past"

@@ -21,7 +21,7 @@ from memops.values.operators import (
 )
 
 _PIECE = re.compile(
-    r"[^\W\d_\u4e00-\u9fff]+|[^\S\n]+|[\u4e00-\u9fff]+|\d+(?:[.,:]\d+)*|\[[a-z]+\]|[^\w\s]|\n|_+"
+    r"[^\W\d_\u4e00-\u9fff]+(?:[+#]+(?!\w))?|(?<=[a-z])'[a-z]{1,2}(?![a-z])|[^\S\n]+|[\u4e00-\u9fff]+|\d+(?:[.,:]\d+)*|\[[a-z]+\]|[^\w\s]|\n|_+"
 )
 _NONE = (NOT, SOME)
 _QUALITIES = {MUST, MAY}  # of words that behind an article name a thing: a permit, a can

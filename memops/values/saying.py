@@ -126,7 +126,8 @@ def _affirmed(
         if sign.denies and MAY not in sign.ops and (value.kind in _TIMES or denied < value.start):
             sign, form = sign.flipped(), counted(value.kind, other_side(form))
         if not sign.denies:
-            sign = Sign(sign.ops - ({MAY, MUST} if form.lstrip("~")[0] == "<" else {MUST}))
+            most = form.lstrip("~")[0] == "<" and value.kind not in _TIMES
+            sign = Sign(sign.ops - ({MAY, MUST} if most else {MUST}))
     elif len(days) == 1 and ONLY in sign.ops and [part.limits for part in parts] == [_AT_TIMES]:
         at, value = days[0], values[days[0]]
         left = sorted({*range(len(DAYS))} - {DAYS.index(day) for day in value.form.split(",")})
