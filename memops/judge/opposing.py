@@ -80,13 +80,16 @@ def _equated() -> pl.Expr:
     """One subject is said to be two things.
 
     It may well be both (free on Sundays, and closed on Mondays), unless one tells of a change, or
-    each gives the one attribute of something its name.
+    each gives the one attribute of something its name. Where both say that it is the same, they differ
+    in something else that they say.
     """
     one = (c("subject_same") >= 1) & neither("subject") & each("complement")
+    elsewhere = neither("equal") & (c("equal_same") >= 1)
     told = pl.max_horizontal("kinds_a", "kinds_b", "known_a", "known_b") > 0
     named = ((c("subject_same") >= 2) | ~told) & (_kinds() | (c("end") == 0))
     return (
         one
+        & ~elsewhere
         & (named | turned())
         & _of_one_head()
         & (c("copular_a") > 0)

@@ -167,6 +167,18 @@ class Tokens:
         total = np.concatenate([[0], np.cumsum(mask)])
         return total[:-1] - total[self.begin][self.row]
 
+    @cached_property
+    def nth_clause(self) -> Array:
+        """For each token the number of its clause among those of all texts."""
+        same = (self.row[1:] == self.row[:-1]) & (self.clause[1:] == self.clause[:-1])
+        return np.cumsum(np.append(False, ~same)[: len(self.row)])
+
+    def in_clause(self, mask: Array) -> Array:
+        """Return for each token how many of a mask stand before it in its clause."""
+        before = np.cumsum(mask) - mask
+        first = np.flatnonzero(np.diff(self.nth_clause, prepend=-1))
+        return before - before[first][self.nth_clause]
+
     def of(self, keys: Keys, names: Iterable[str]) -> Array:
         """Return which keys are of items with some names."""
         return _among(self.items, names)[keys & _LOW]

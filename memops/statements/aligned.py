@@ -14,8 +14,9 @@ from memops.language.codes import numbered
 from memops.language.lexicon import lexicon
 from memops.language.packs import codes, cues, function_words, table
 from memops.language.tokens import Keys, Tokens, in_order, keyed
+from memops.statements.cues import denied
 from memops.statements.elsewhere import equated, listed
-from memops.statements.fact import PLAIN, person
+from memops.statements.fact import PLAIN, filled_once, person
 from memops.statements.passive import active, bare
 from memops.values.signs import turning
 
@@ -29,9 +30,9 @@ def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     """Return the beginnings and the endings of each statement, of one word and more, and its `cycle`.
 
     Two statements share as many of `opens` as they have first words in common, and of `closes` as
-    last ones; the cycle, if one begins where the other ends; and `beyond`, if the words that are not
-    aligned are the same. Each is of texts' numbers and codes, in
-    their order; `code` is that of each item.
+    last ones; an odd number of `sole`, if where they part one thing at a time can stand; the cycle, if
+    one begins where the other ends; and `beyond`, if the words that are not aligned are the same.
+    Each is of texts' numbers and codes, in their order; `code` is that of each item.
     """
     kept = aligned(t)
     row, nth = t.row[kept], t.before(kept)[kept]
@@ -41,7 +42,12 @@ def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     opens = _running(words, 1)[row, nth]
     words[row, size[row] - 1 - nth] = code[t.concept[kept]]
     closes = _running(words, 2)[row, size[row] - 1 - nth]
-    round_ = _cycles(t, code) | {"beyond": _beyond(t, code)}
+    sole = np.flatnonzero((filled_once(t) & ~denied(t))[kept] & (nth > 0))
+    around = np.concatenate([numbered(opens[sole - 1]), opens[sole]])
+    round_ = _cycles(t, code) | {
+        "beyond": _beyond(t, code),
+        "sole": (np.tile(row[sole], 2), around),
+    }
     every = np.concatenate([opens, closes, *(codes_ for _, codes_ in round_.values())])
     known, number = np.unique(every, return_inverse=True)
     sides = {"opens": (row, opens), "closes": (row, closes), **round_}

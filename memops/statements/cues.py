@@ -85,8 +85,7 @@ def _truths(of: Iterable[bool]) -> Array:
 
 def denied(t: Tokens) -> Array:
     """Return which tokens stand in a clause with an odd number of denials."""
-    begins = np.r_[True, (t.row[1:] != t.row[:-1]) | (t.clause[1:] != t.clause[:-1])]
-    clause = np.cumsum(begins[: len(t.row)]) - 1
+    clause = t.nth_clause
     denials = _denying(t) | (t.kinds("quantifier") & t.means({"none"}))
     return np.bincount(clause[denials], minlength=len(t.row) + 1)[clause] % 2 == 1
 

@@ -14,8 +14,8 @@ from memops.language.tokens import Array, Keys, Tokens, divided, keyed, minus, o
 from memops.language.vocabulary import addressed
 
 FRAME = (
-    "owner", "attributes", "about", "anchors", "sole", "circumstances", "open", "subject", "complement",
-    "known", "telling",
+    "owner", "attributes", "about", "anchors", "circumstances", "open", "subject", "complement",
+    "equal", "known", "telling",
 )  # fmt: skip
 PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team"})
 _HOLDING = frozenset({"use", "have", "run_on"})
@@ -27,10 +27,10 @@ def frame(tokens: Tokens, opposed: Keys) -> dict[str, Keys]:
     """Return the sets of FRAME for the tokens of each statement.
 
     `owner` is empty for the user and the team themselves; `attributes` are words of the lexicon,
-    `anchors` those that by themselves tell which attribute is meant, `sole` those of which everybody
-    has one; `open` the words and names
+    `anchors` those that by themselves tell which attribute is meant; `open` the words and names
     that no lexicon knows, which is where values are found (`about` adds those of the subject to
-    the attributes); `subject` and `complement` what stands before and after the relation.
+    the attributes); `equal` is what something is said to be; `subject` and `complement` what
+    stands before and after the relation.
     `opposed` are concepts that have an opposite: they are values. `known` are words whose meaning
     the lexicon knows, `telling` those of them that are not generic.
     """
@@ -62,12 +62,29 @@ def frame(tokens: Tokens, opposed: Keys) -> dict[str, Keys]:
         "attributes": attributes,
         "about": union(attributes, stranger),
         "anchors": minus(attributes, t.keys(known & t.kinds("multi"))),
-        "sole": minus(t.keys(known & t.means(_use("sufficient"))), opposed),
         "circumstances": t.keys(t.kinds("qualifier") & ~t.means(_use("soft"))),
         "open": unknown,
         "subject": subject[~t.of(subject, _HOLDING)],
         "complement": told,
+        "equal": t.keys(t.solid & (t.in_clause(t.means({"copula"})) > 0)),
     }
+
+
+def filled_once(t: Tokens) -> Array:
+    """Return which tokens stand where one thing at a time can: beside a word of what everybody has one of.
+
+    Not what a clause behind another speaks of before its relation, as that is another subject. What
+    has no relation of its own goes with what stands before it: a label and its value. Who has a
+    friend called Ines may have another.
+    """
+    relation = t.kinds("single", "multi", "change") | t.means({"copula"})
+    related = np.bincount(t.nth_clause, weights=relation) > 0
+    opens = np.bincount(t.nth_clause, weights=t.at == t.begin[t.row]) > 0
+    part = np.cumsum(related | opens)[t.nth_clause]
+    called = t.means({"called"}) & (t.in_clause(t.means({"have"})) > 0)
+    sole = t.solid & t.means(_use("sufficient")) & ~called
+    subject = (t.clause > 0) & related[t.nth_clause] & (t.in_clause(relation) == 0)
+    return (np.bincount(part, weights=sole) > 0)[part] & ~subject
 
 
 def _understood(t: Tokens) -> dict[str, Keys]:

@@ -42,7 +42,7 @@ from memops.values.algebra import Sign
 from memops.values.saying import Saying, saying
 
 ALIGNED = (
-    "opens", "closes", "beyond", "cycle", "active", "voice", "equated",
+    "opens", "closes", "sole", "beyond", "cycle", "active", "voice", "equated",
     "ordered", "reversed", "related", "relations", "relators", "governed",
 )  # fmt: skip
 """Families of words side by side and of their order, whose codes are of no single item."""

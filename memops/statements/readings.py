@@ -19,7 +19,7 @@ from memops.statements.taken import spread_out, taken_apart
 Ints = Any
 _FRAMED = (
     "owner", "attributes", "circumstances", "subject", "complement", "current", "kinds", "about",
-    "known", "telling",
+    "equal", "known", "telling",
 )  # fmt: skip
 CLAIMS = (
     "past_strong", "hypothetical", "quoted", "question", "event", "todo", "masked", "cut", "dialogue",
@@ -265,6 +265,7 @@ def _aligned(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     end = np.minimum(end, np.minimum(one, two) - begin)
     out = {"begin": begin, "end": end, "gap_a": one - begin - end, "gap_b": two - begin - end}
     longer = np.maximum(r.size("beyond", a), r.size("beyond", b))
+    out["sole_same"] = r.shared("sole", "sole", a, b) % 2
     out["beyond_differs"] = longer - r.shared("beyond", "beyond", a, b)
     out["elsewhere"] = r.shared("cycle", "cycle", a, b) + r.shared("equated", "equated", a, b)
     out["scripts_differ"] = r.marks["unspaced"][a] != r.marks["unspaced"][b]
@@ -299,7 +300,6 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     numbered = [r.size("numbered", x) - r.shared("numbered", "numbered", a, b) for x in (a, b)]
     out["numbered_differ"] = np.minimum(*numbered)
     out["anchors_same"] = r.shared("anchors", "anchors", a, b)
-    out["sole_same"] = r.shared("sole", "sole", a, b)
     out["past"] = r.size("past", a) + r.size("past", b)
     for side, one, other in (("a", a, b), ("b", b, a)):
         out[f"ended_{side}"] = r.size("last", one) - r.shared("last", "wide", one, other)
