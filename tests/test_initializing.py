@@ -127,6 +127,19 @@ def test_a_settings_file_is_checked_to_what_it_names_with_key_and_line(home, cap
         assert all(word in said for word in words), said
 
 
+def test_a_suite_that_no_night_can_read_is_no_good_setting(home, capsys):
+    here = home.parent / "here"
+    (here / "notes.jsonl").write_text('{"text": "The gym is in Leith."}\n')
+    (here / "s").mkdir()
+    (here / "s" / "queries.jsonl").write_text("")
+    (here / "memops.toml").write_text('[stores.a]\naddress = "jsonl:notes.jsonl"\nsuite = "s"\n')
+    for retriever, code in (("hybrid", 0), ("as-the-engine", 2)):
+        (here / "s" / "suite.toml").write_text(f'retriever = "{retriever}"\n')
+        told = run(capsys, "config", "check")
+        assert told[0] == code, told
+    assert all(word in told[1] for word in ("stores.a", "suite.toml", "as-the-engine"))
+
+
 def test_the_schema_takes_what_memops_takes_and_refuses_what_it_refuses(home, capsys):
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads(run(capsys, "config", "schema")[1])

@@ -33,8 +33,8 @@ def shown(settings: Settings, given: dict[str, str]) -> list[dict[str, Any]]:
 
 
 def checked(settings: Settings) -> dict[str, Any]:
-    """Return what was checked; raises MemopsError for a store or suite that is not there."""
-    from memops.evaluation.golden import suite_folder
+    """Return what was checked; raises MemopsError for a store that is not there, or a suite that no night can read."""
+    from memops.evaluation.golden import load, suite_folder
 
     for name, store in settings.stores.items():
         try:
@@ -42,7 +42,7 @@ def checked(settings: Settings) -> dict[str, Any]:
             if not os.path.lexists(place):
                 raise MemopsError(f"nothing is at {place}")
             if store.suite:
-                suite_folder(store.suite)
+                load(suite_folder(store.suite))
         except MemopsError as error:
             error.message = f"{settings.path}: stores.{name}: {error.message}"
             raise
