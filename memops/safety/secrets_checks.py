@@ -23,7 +23,6 @@ _TOLD = (
     "paired",
     "code",
     "confided-number",
-    "fitted",
 )
 """Checks of what a label farther off tells."""
 

@@ -42,7 +42,7 @@ from memops.safety.secrets_signs import (
 )
 from memops.safety.secrets_values import MAKES, Value, by_shape, by_size, measured
 
-BITS = 16
+BITS = 18
 LIKELY = pl.Schema(
     {"row": pl.UInt32(), "start": pl.UInt32(), "end": pl.UInt32(), "kind": pl.String()}
 )

@@ -76,7 +76,7 @@ def _compiled(added: tuple[tuple[str, str], ...], off: frozenset[str]) -> tuple[
     own = [{"kind": kind, "secret": pattern, "when": pattern} for kind, pattern in added]
     issued = [one for entry in lexicon("secrets_issuers")["issuer"] for one in _issued(entry)]
     fitted = [
-        {"kind": kind, "check": FITTED, "unless": "ids", "loose": True, TOLD: True}
+        {"kind": kind, "check": FITTED, "unless": "opens_nothing", "loose": True, TOLD: True}
         for kind in KINDS
     ]
     entries = (mask, *public, *own, *issued, *words["pattern"], *fitted)
