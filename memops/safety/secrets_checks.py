@@ -23,6 +23,7 @@ _TOLD = (
     "paired",
     "code",
     "confided-number",
+    "fitted",
 )
 """Checks of what a label farther off tells."""
 

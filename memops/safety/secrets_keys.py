@@ -34,7 +34,8 @@ def fitted() -> pl.Expr:
     own_name |= has("^[0-9](?:[ -]?[0-9]){12,18}$")  # which cards have a shape of their own for
     own_name |= has("^[a-z]+(?:_[a-z]+)*_[0-9]$")  # one of several
     own_name |= has("^[a-z]{2,}(?:19|20)[0-9]{2}[a-z]{2,}$")  # of a work that is cited
-    own_name |= has(lexicon("secrets")["markup"]) | has(r"&\w+=|^ids?[:=]")
+    own_name |= has("^[0-9a-f]{16}(?:-[0-9]+)?$")  # a plan or a run of this program
+    own_name |= has(lexicon("secrets")["markup"]) | has(r"&\w+=|^ids?[:=]") | _named_otherwise()
     number = has("^[0-9]+$") & NEXT.str.contains(lexicon("secrets")["counted"])
     own_name |= (next_step() & ~_DIGIT) | kept()
     to_fill = BEFORE.str.contains("""[A-Z]=["']?$""") & has(r"^[^\x00-\x7f]+(?:_[^\x00-\x7f]+)+$")
@@ -51,6 +52,13 @@ def _words_after_label() -> pl.Expr:
         expanded("@{password}|@{token}|@{weak}")
     )
     return words & BEFORE.str.contains(label)
+
+
+def _named_otherwise() -> pl.Expr:
+    """The value of a field whose name, in quotes, says that it is something else."""
+    name = BEFORE.str.extract(r"""["'](\w[\w-]*)["']\s?:\s?["']?$""")
+    opens = expanded("(?i)@{password}|@{token}|@{code}|@{weak}|@{opens}|@{login}|wi-?fi|wlan")
+    return (name.is_not_null() & ~name.str.contains(opens)).fill_null(False)
 
 
 def prefixed() -> pl.Expr:

@@ -46,14 +46,16 @@ LEAST = 2  # of the levels of a weight on each side of nought, what is kept
 WEIGHT = {
     "note": 1.0,
     "sentence": 0.2,
-    "turn": 1.2,
-    "made": 0.5,
+    "turn": 2.4,
+    "told turn": 5.0,
+    "made": 1.0,
+    "piece": 2.5,
     "junk": 1.0,
     "clause": 1.0,
     "passage": 1.0,
     "stacked turn": 0.5,
 }
-CHOICES = tuple(product((0.78, 0.82, 0.86), (0.85, 0.9)))
+CHOICES = tuple(product((0.78, 0.82, 0.86), (0.85, 0.9, 0.95)))
 """Thresholds that are tried: `told` and `junk` of the policy."""
 NAMED = {"demote": "keep", "failure": "lesson"}
 Case = tuple[Any, str, float, str]
@@ -80,7 +82,7 @@ def cases(notes: list[Row]) -> dict[str, list[Case]]:
             theme = part(n) if name == "turn" else ""
             verdict.append((x, NAMED.get(action, action), weight, theme))
     kind = [
-        (x, k, 1.0, "") for x, (_, k) in zip(shown([t for t, _ in pieces]), pieces, strict=True)
+        (x, k, WEIGHT["piece"], "") for x, (_, k) in zip(shown([t for t, _ in pieces]), pieces, strict=True)
     ]
     facts = shown([text for text, *_ in stated])
     kind += [(x, name, 1.0, theme) for x, (_, name, theme) in zip(facts, stated, strict=True)]
@@ -88,7 +90,7 @@ def cases(notes: list[Row]) -> dict[str, list[Case]]:
         zip(shown([text for *_, text in turns]), turns, strict=True)
     ):
         kinds = list({NAMED.get(name, name) for name, _ in told})
-        kind += [(x, name, 2.0, part(n)) for name in kinds[:1] if len(kinds) == 1]
+        kind += [(x, name, WEIGHT["told turn"], part(n)) for name in kinds[:1] if len(kinds) == 1]
     verdict += sentence_cases(notes, texts, parts)
     return {"verdict": verdict, "kind": kind + of_parts(notes, texts, parts)}
 
@@ -231,9 +233,9 @@ def chosen(told: float, junk: float) -> Policy:
 
 
 def worth_of(row: Row, made: Made) -> int:
-    """Return what a verdict is worth: a loss or a leak takes back three right ones."""
+    """Return what a verdict is worth: a leak takes back three right ones, a loss ten."""
     told = one(row, *made)
-    return told["right_action"] - 3 * told["lost"] - 3 * told["leaks"]
+    return told["right_action"] - 10 * told["lost"] - 3 * told["leaks"]
 
 
 def main(argv: list[str]) -> None:
