@@ -93,7 +93,9 @@ def main() -> None:
     gc.set_threshold(*_SWEEP)
     heap.shared()
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # idle threads of numpy do not spin
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # what is left goes with the process: the interpreter need not look for cycles in it
+    sys.exit(code)
 
 
 def run(argv: list[str]) -> int:
