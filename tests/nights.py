@@ -106,7 +106,7 @@ def night(**over):
         },
         "timings": [{"step": "snapshot", "seconds": 0.42}, {"step": "plan", "seconds": 3.18}, {"step": "apply", "seconds": 0.77}],
         "environment": {"memops": "0.1.0", "python": "3.11.7", "polars": "2.1.0"},
-        "policy": [{"name": "limits.share", "value": "0.1", "why": "largest share of a scope and kind that one plan may touch"}],
+        "policy": [{"name": "limits.share", "value": "0.1"}],
         "ops_beside": True,
     }  # fmt: skip
     return {**data, **over}

@@ -83,7 +83,7 @@ def test_every_setting_has_a_chinese_name_and_sentence_and_no_other_has():
 
 def test_a_chinese_page_names_steps_and_settings_and_keeps_what_is_typed():
     timings = [{"step": step, "seconds": 1.0} for step in sorted(steps())]
-    policy = [{"name": n, "value": str(v), "why": w} for n, v, w in described(Policy())]
+    policy = [{"name": n, "value": str(v)} for n, v, _ in described(Policy())]
     by_rule = {rule: {"demote": 1} for rule in sorted(rules())}
     page = Page(render(night(timings=timings, policy=policy, by_rule=by_rule), "zh"))
     told = page.tables["各步骤用时"][1:]

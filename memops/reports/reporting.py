@@ -83,7 +83,7 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> dict[st
         "timings": night.get("timings", []),
         "environment": taken.manifest["versions"],
         **approving(made, night, settings),
-        "policy": [{"name": n, "value": written(v), "why": w} for n, v, w in described(policy)],
+        "policy": [{"name": n, "value": written(v)} for n, v, _ in described(policy)],
         "ops_beside": made is not None and beside == made.path,
     }
 

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from memops.language.lexicon import lexicon
+from memops.policy import Policy, described
 from memops.reasons import brief, sentence, told
 from memops.reports.sections import english
 from memops.safety.known_secrets import NONE, KnownSecrets
@@ -47,7 +48,9 @@ class Speaker:
 
     def __init__(self, lang: str) -> None:
         every = lexicon("report")
-        self.lang, self.table = lang, {**every[FALLBACK], **english(), **every[lang]}
+        settings = {name: ("", why) for name, _, why in described(Policy())}
+        ours = {**every[FALLBACK], **english(), "settings": settings}
+        self.lang, self.table = lang, {**ours, **every[lang]}
 
     def __call__(self, key: str, **values: Any) -> str:
         """Return the text of that key with its values filled in."""
@@ -63,9 +66,9 @@ class Speaker:
         said = self.word(term)
         return term if said == term else f"{said} {term}"
 
-    def setting(self, name: str, why: str) -> tuple[str, str]:
+    def setting(self, name: str) -> tuple[str, str]:
         """Return what a setting is called, "" for nothing but its name, and what it says."""
-        label, said = self.table.get("settings", {}).get(name, ("", why))
+        label, said = self.table["settings"].get(name, ("", ""))
         return label, said
 
     def reason(self, why: Mapping[str, Any]) -> str:
