@@ -8,7 +8,7 @@ import pytest
 
 from memops import settings
 from memops.errors import MemopsError
-from memops.policy import Policy, described, from_table
+from memops.policy import Policy, described, from_table, plain, sections
 from memops.policy.checking import checked
 
 WRONG = {
@@ -138,16 +138,28 @@ def test_no_number_of_the_policy_may_be_anything(name, value):
         '[stores.a]\naddress = "jsonl:a"\n[stores.b]\naddress = "jsonl:b"\nsuite = "s"\n',
         'state = "kept"\n[stores.a]\naddress = "jsonl:a"\n',
         "[stores]\n",
+        "[policy.limits]\nshare = 1\nrecords = 7\nplan_hours = 1e3\n[policy.retention]\n[stores]\n",
     ],
 )
-def test_a_file_that_only_says_where_stores_are_reads_as_the_checker_would_have_it(text):
+def test_a_file_that_says_where_stores_are_and_numbers_reads_as_the_checker_would_have_it(text):
     table = tomllib.loads(text)
     assert settings._simple(table) == checked(settings.shape(table), table, "memops.toml")
 
 
-@pytest.mark.parametrize("text", ["state = 3\n[stores]\n", "[stores.a]\nsuite = 's'\n", "[stores.a]\naddress = 3\n"])  # fmt: skip
+@pytest.mark.parametrize("text", ["state = 3\n[stores]\n", "[stores.a]\nsuite = 's'\n", "[stores.a]\naddress = 3\n", "policy = 3\n", "[policy]\nlimits = 3\n", "[policy.limit]\n", "[policy.limits]\nshare = 2\n", "[policy.limits]\nrecords = true\n", "[policy.limits]\nshares = 0.5\n", "[policy.floors.kinds]\nnote = 3\n"])  # fmt: skip
 def test_what_is_not_so_simple_is_left_to_the_checker(text):
     assert settings._simple(tomllib.loads(text)) is None
+
+
+def test_every_number_of_the_policy_is_read_as_the_checker_would_have_it():
+    for section, said in asdict(Policy()).items():
+        numbers = {name: v for name, v in said.items() if isinstance(v, bool | int | float)}
+        whole = {name: int(v) for name, v in numbers.items() if type(v) is float and v == int(v)}
+        table = {section: numbers | whole}
+        found = plain(table)
+        assert found == checked(sections(table), table, "memops.toml")
+        for name, value in numbers.items():
+            assert type(getattr(found[section], name)) is type(value)
 
 
 def test_a_mark_before_the_text_is_none_of_it_and_what_is_no_text_is_told(tmp_path):

@@ -204,7 +204,7 @@ def read(path: Path) -> Policy:
     """Return the policy of a TOML file's `[policy]` table; raises MemopsError for a wrong one."""
     table, text = loaded(path)
     given = table.get("policy", {})
-    return Policy(**checked(sections(given), given, str(path), ("policy",), text))
+    return Policy(**_checked(given, str(path), text))
 
 
 def sections(table: Any) -> Any:
@@ -220,7 +220,22 @@ def from_table(
     for name, given in table.items():
         every[name] = {**every.get(name, {}), **given} if isinstance(given, Mapping) else given
     differs = {name: given for name, given in every.items() if given != _usual().get(name)}
-    return Policy(**checked(sections(differs), differs, where, ("policy",)))
+    return Policy(**_checked(differs, where))
+
+
+def plain(table: Any) -> dict[str, Section] | None:
+    """Return the sections of a policy's table, if all say nothing but numbers and switches in their ranges."""
+    known = isinstance(table, Mapping) and table.keys() <= _SECTIONS.keys()
+    made = {name: _SECTIONS[name].plain(given) for name, given in table.items()} if known else {}
+    whole = {name: section for name, section in made.items() if section is not None}
+    return whole if known and whole.keys() == made.keys() else None
+
+
+def _checked(table: Any, where: str, text: str = "") -> dict[str, Any]:
+    if (made := plain(table)) is not None:
+        return made
+    told: dict[str, Any] = checked(sections(table), table, where, ("policy",), text)
+    return told
 
 
 @cache

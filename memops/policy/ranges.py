@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self, get_args, get_type_hints
 from urllib.parse import urlsplit
 
 from memops.errors import MemopsError, did_you_mean
@@ -40,6 +40,22 @@ class Section:
                 whole[item.name] = {**made, **given[item.name]}
         return whole
 
+    @classmethod
+    def plain(cls, given: Any) -> Self | None:
+        """Return the section of a table of nothing but numbers and switches in their ranges; None of another.
+
+        To load pydantic, which checks any, takes a twentieth of a small night.
+        """
+        if not isinstance(given, Mapping):
+            return None
+        hints = get_type_hints(cls, include_extras=True)
+        kinds = {name: get_args(hints[name]) for name in given if name in hints}
+        fit = kinds.keys() == given.keys() and all(
+            len(kind) == 2 and isinstance(kind[1], Exactly) and kind[1].holds(given[name], kind[0])
+            for name, kind in kinds.items()
+        )
+        return cls(**{name: kind[0](given[name]) for name, kind in kinds.items()}) if fit else None
+
 
 @dataclass(frozen=True)
 class Exactly:
@@ -52,6 +68,13 @@ class Exactly:
         """Return the type's own schema, narrowed."""
         bounds = {name: v for name, v in (("ge", self.ge), ("le", self.le)) if v is not None}
         return {**handler(source), "strict": True, **bounds}
+
+    def holds(self, value: Any, kind: type) -> bool:
+        """Return whether a value is of a type, as which a whole number is a float too, and within bounds."""
+        own = type(value) is kind or (kind is float and type(value) is int)
+        return (
+            own and (self.ge is None or value >= self.ge) and (self.le is None or value <= self.le)
+        )
 
 
 @dataclass(frozen=True)
