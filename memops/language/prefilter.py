@@ -38,9 +38,13 @@ def literals(pattern: str) -> frozenset[str]:
 
     Read are the parts of Rust's syntax that lexicons use; classes are not nested in each other.
     """
-    words = _branches(deque(_TOKEN.findall(pattern.lower())))[1] or set()
+    return frozenset(least(_branches(deque(_TOKEN.findall(pattern.lower())))[1] or ()))
+
+
+def least(words: Iterable[str]) -> list[str]:
+    """Return the words that neither begin nor end with another: what holds any word holds one of them."""
     backwards = _shortest(word[::-1] for word in _shortest(words))
-    return frozenset(word[::-1] for word in backwards)
+    return [word[::-1] for word in backwards]
 
 
 def possible(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:

@@ -16,6 +16,7 @@ _HAN = r"\p{Han}"
 _CHANGED = "[^\x00-\x7f\u3001-\u3011\u4e00-\u9fff‘’“”—·]"
 UNFOLDED = "[^\x00-\x7f\u3001-\u3011\u4e00-\u9fff‘’“”…—·！，．：；？（）～]"
 """Matches what folding may change, beside capitals."""
+_FEW, _SHORT, _HEAD = 500, 10_000, 3
 
 
 def folded(text: pl.Expr) -> pl.Expr:
@@ -55,6 +56,18 @@ def wordlist(words: Iterable[str]) -> pl.Series:
     A bare list has no type when it is empty, and is refused; an empty word ends in a panic.
     """
     return pl.Series([[word for word in words if word]], dtype=pl.List(pl.String))
+
+
+def sought(words: Iterable[str], texts: pl.Series) -> pl.Series:
+    """Return as a `wordlist` those of words in small letters that may stand, whatever the case of ASCII, in texts.
+
+    To make ready for thousands of words takes longer than to read a few texts, so few of them are.
+    """
+    if len(texts) > _FEW or sum(texts.str.len_bytes().drop_nulls()) > _SHORT:
+        return wordlist(words)
+    said = "\n".join(texts.drop_nulls()).encode().lower().decode()
+    heads = {said[at : at + _HEAD] for at in range(len(said))}
+    return wordlist(word for word in words if len(word) < _HEAD or word[:_HEAD] in heads)
 
 
 def normalised(text: pl.Expr) -> pl.Expr:

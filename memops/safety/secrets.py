@@ -12,7 +12,7 @@ import polars as pl
 
 from memops.errors import mask_with
 from memops.language.keeping import own_thread
-from memops.language.text import wordlist
+from memops.language.text import sought
 from memops.policy.safety import Secrets
 from memops.safety.masks import with_masks
 from memops.safety.secrets_checks import plausible
@@ -174,11 +174,11 @@ def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.Data
 
     The texts are freed of the characters that will mark a match.
     """
-    triggers = sorted({word for shape in known for word in shape.triggers})
+    triggers = {word for shape in known for word in shape.triggers}
     text = pl.col("text").str.replace_all(f"[{_OPEN}{_CLOSE}]", "\ufffd")
     frame = texts.rename("text").to_frame().with_row_index("row").with_columns(text)
     held = pl.col("text").str.extract_many(
-        wordlist(triggers), ascii_case_insensitive=True, overlapping=True
+        sought(sorted(triggers), texts), ascii_case_insensitive=True, overlapping=True
     )
     words = (
         frame.select("row", word=held)

@@ -11,7 +11,7 @@ import math
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, cast
 
@@ -20,8 +20,8 @@ import polars as pl
 
 from memops.language.keeping import Kept
 from memops.language.lexicon import lexicon
-from memops.language.text import wordlist
-from memops.safety.secrets_labels import expanded, triggers
+from memops.language.text import sought
+from memops.safety.secrets_labels import expanded, fewest, triggers
 from memops.safety.secrets_sequences import HAN
 from memops.safety.secrets_signs import (
     FIRST,
@@ -119,9 +119,10 @@ def likely(texts: pl.Series) -> pl.DataFrame:
     return pl.DataFrame(rows, LIKELY, orient="row")
 
 
-def _any(texts: pl.Series, words: list[str]) -> pl.Series:
+def _any(texts: pl.Series, words: Iterable[str]) -> pl.Series:
     """Whether each text holds one of some strings."""
-    return texts.str.contains_any(wordlist(words), ascii_case_insensitive=True).fill_null(False)
+    held = sought(words, texts)
+    return texts.str.contains_any(held, ascii_case_insensitive=True).fill_null(False)
 
 
 def hashed(sign: str) -> int:
@@ -149,8 +150,8 @@ def _model() -> Model:
 
 
 @cache
-def _triggers() -> list[str]:
-    return sorted({word for group in OPENING for word in triggers(group)})
+def _triggers() -> tuple[str, ...]:
+    return fewest(word for group in OPENING for word in triggers(group))
 
 
 @cache
@@ -162,10 +163,12 @@ def _opening() -> list[str]:
     return [expanded(f"(?i)@{{{group}}}@{{right}}") for group in OPENING]
 
 
+@cache
 def _opened() -> list[str]:
     return sorted(_model().opening)
 
 
+@cache
 def _unspaced() -> list[str]:
     """The words that open, of scripts that are read by pairs of characters."""
     return [word for word in _opened() if re.search(f"[{HAN}]", word)]

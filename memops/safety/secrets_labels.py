@@ -7,12 +7,14 @@ that hold one of them are found.
 
 import itertools
 import re
+from collections.abc import Iterable
 from functools import cache, reduce
 from operator import or_
 
 import polars as pl
 
 from memops.language.lexicon import lexicon
+from memops.language.prefilter import least
 from memops.language.text import wordlist
 
 _PART = re.compile(r"@\{([\w-]+)\}")
@@ -45,7 +47,7 @@ def listed(group: str) -> str:
 
 @cache
 def triggers(group: str) -> tuple[str, ...]:
-    """Return strings, as a text may spell them, one of which holds every text with such a word."""
+    """Return strings, as a text may spell them, one of which holds every text with such a word (`fewest`)."""
     found = set()
     for word in words(group):
         for gaps in itertools.product(("", " ", "_", "-"), repeat=word.count(" ")):
@@ -53,7 +55,16 @@ def triggers(group: str) -> tuple[str, ...]:
             whole = pieces[0] + "".join(g + p for g, p in zip(gaps, pieces[1:], strict=True))
             found |= {f"{whole[0]} {whole[1]}"} if _PAIR.match(whole) else set()
             found |= {whole.lower(), whole.capitalize(), whole.upper()}
-    return tuple(sorted(found))
+    return fewest(found)
+
+
+def fewest(words: Iterable[str]) -> tuple[str, ...]:
+    """Return strings one of which holds, whatever the case of ASCII, every text with any of the words.
+
+    Each is there in small letters, too, as which is asked what was found.
+    """
+    few = least(word.encode().lower().decode() for word in words)
+    return tuple(sorted({*few, *map(str.lower, few)}))
 
 
 def expanded(pattern: str) -> str:

@@ -1,5 +1,6 @@
 """Shapes of secrets: the lexicon's patterns, compiled with the words of all languages in them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -8,7 +9,7 @@ from memops.language.lexicon import lexicon
 from memops.policy.safety import Secrets
 from memops.safety.masks import MASK
 from memops.safety.secrets_fitted import KINDS
-from memops.safety.secrets_labels import expanded, triggers
+from memops.safety.secrets_labels import expanded, fewest, triggers
 
 _TRIGGERS = ("any", "beside")
 _PART = "[A-Za-z0-9_-]*(?:[0-9][A-Za-z0-9_-]*[A-Za-z]|[a-z][A-Z]|[A-Z][0-9])[A-Za-z0-9_-]*"
@@ -117,12 +118,12 @@ def _shape(entry: dict[str, Any]) -> Shape:
     parts = (str(entry.get(part, "")) for part in ("cue", "secret", "after"))
     cue, secret, after = (_ascii(expanded(part)) for part in parts)
     check, unless = str(entry.get("check", "any")), str(entry.get("unless", ""))
-    told = {name: [t for w in entry.get(name, []) for t in _triggers(w)] for name in _TRIGGERS}
+    told = {name: _triggers(entry.get(name, ())) for name in _TRIGGERS}
     return Shape(
         kind=str(entry["kind"]),
         pattern=f"((?i:{cue}))({secret})({after})",
-        any=tuple(told["any"]),
-        beside=tuple(told["beside"]),
+        any=told["any"],
+        beside=told["beside"],
         when=str(entry.get("when", "")),
         check=check,
         unless=expanded(lexicon("secrets").get(unless, unless)),
@@ -130,8 +131,9 @@ def _shape(entry: dict[str, Any]) -> Shape:
     )
 
 
-def _triggers(word: str) -> tuple[str, ...]:
-    return triggers(word[1:]) if len(word) > 1 and word[0] == "@" else (word,)
+def _triggers(words: Iterable[str]) -> tuple[str, ...]:
+    groups = (triggers(w[1:]) if len(w) > 1 and w[0] == "@" else (w,) for w in words)
+    return fewest(word for group in groups for word in group)
 
 
 def _ascii(pattern: str) -> str:
