@@ -16,7 +16,6 @@ from memops.commands import reviewing, selecting, undoing
 from memops.commands.explaining import audit_store
 from memops.context import Context
 from memops.errors import GuardRefused, MemopsError, did_you_mean
-from memops.evaluation.grading_steps import Asked, gate, grade_plan
 from memops.extract import asking
 from memops.heap import given_back
 from memops.judge.candidates.neighbours_dense import measured
@@ -182,6 +181,6 @@ def report_step(night: dict[str, Any], settings: Settings) -> dict[str, Any]:
 
 
 __all__ = [
-    "Asked", "apply_step", "ask_step", "audit_store", "fixed", "gate", "grade_plan", "plan_step",
-    "recover", "remedies", "report_step", "take_snapshot",
+    "apply_step", "ask_step", "audit_store", "fixed", "plan_step", "recover", "remedies",
+    "report_step", "take_snapshot",
 ]  # fmt: skip
