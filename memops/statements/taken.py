@@ -124,5 +124,5 @@ def flat(held: pl.Series) -> tuple[Any, Any]:
 def spread_out(held: pl.Series) -> tuple[Any, Any]:
     """Return (ends, codes) of such a column: those of the nth text stand between two ends."""
     array = held.to_arrow()
-    ends = array.offsets.to_numpy()
-    return ends - ends[0], array.flatten().to_numpy()
+    ends = array.offsets.to_numpy()  # `flatten` would load what Arrow computes with
+    return ends - ends[0], array.values.slice(ends[0], ends[-1] - ends[0]).to_numpy()
