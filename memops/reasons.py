@@ -4,7 +4,6 @@
 """
 
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from memops.language.keeping import toml
 from memops.language.lexicon import lexicon
 
 Args = Mapping[str, Any] | str | None
@@ -98,7 +98,7 @@ def tables() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
     """Return the sentences by table, name and language, those that stand beside rules included."""
     found = dict(lexicon("reasons"))
     for path in sorted(BESIDE.glob("*.toml")):
-        for table, said in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        for table, said in toml(path).items():
             found[table] = {**found.get(table, {}), **said}
     return found
 

@@ -1,8 +1,15 @@
-"""Keeping: what a function says of things, asked once for each, and expressions that stay compiled."""
+"""Keeping: what a function says of things, asked once for each, expressions that stay compiled, and tables."""
 
-from collections.abc import Callable
+import marshal
+import os
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
+from importlib.util import cache_from_source
+from pathlib import Path
 from typing import Any, TypeVar
 
 K = TypeVar("K")
@@ -42,3 +49,31 @@ def own_thread(*name: object) -> ThreadPoolExecutor:
     takes a tenth of a second, however little it looks at.
     """
     return _OwnThread(1)
+
+
+def beside(name: str, sources: Sequence[Path], make: Callable[[], V], key: Any = None) -> V:
+    """Return plain values that are made of source files and a key, kept beside the first file.
+
+    They are kept as Python keeps a compiled module: where it may be written, as long as no source is
+    of another time or size.
+    """
+    seen = [source.stat() for source in sources]
+    stamp: Any = key, [(each.st_mtime_ns, each.st_size) for each in seen]
+    place = Path(cache_from_source(str(sources[0]))).with_suffix(f".kept-{name}")
+    with suppress(OSError, EOFError, ValueError, TypeError):
+        before, kept = marshal.loads(place.read_bytes())
+        if before == stamp:
+            return kept  # type: ignore[no-any-return]
+    made: Any = make()
+    if not sys.dont_write_bytecode:
+        with suppress(OSError, ValueError):
+            place.parent.mkdir(exist_ok=True)
+            draft = place.with_suffix(f".{os.getpid()}")
+            draft.write_bytes(marshal.dumps((stamp, made)))
+            draft.replace(place)
+    return made  # type: ignore[no-any-return]
+
+
+def toml(path: Path) -> dict[str, Any]:
+    """Return what a file of the program's own says, in TOML."""
+    return beside("toml", [path], lambda: tomllib.loads(path.read_text(encoding="utf-8")))

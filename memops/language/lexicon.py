@@ -1,10 +1,11 @@
 """Lexicons: the word lists that rules read, kept as data and found from wheel and checkout alike."""
 
-import tomllib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from memops.language.keeping import toml
 
 
 def resource(name: str) -> Path:
@@ -22,8 +23,7 @@ def lexicon(name: str) -> dict[str, Any]:
     """Return `data/lexicons/<name>.toml`, with what language packs add to it, by language."""
     from memops.language.packs import brought
 
-    text = (resource("data/lexicons") / f"{name}.toml").read_text(encoding="utf-8")
-    told = tomllib.loads(text)
+    told = toml(resource("data/lexicons") / f"{name}.toml")
     return told | {code: _both(told.get(code, {}), table) for code, table in brought(name).items()}
 
 

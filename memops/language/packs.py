@@ -10,10 +10,12 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from memops.errors import MemopsError
+from memops.language.keeping import beside, toml
 
 _HOME = Path(__file__).parent
 NEUTRAL = "und"
@@ -71,7 +73,7 @@ def table(code: str, name: str = "values") -> dict[str, Any]:
     """Return what a file of a language says; raises MemopsError, which names the file."""
     path = _HOME / code / f"{name}.toml"
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return toml(path)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         hint = "it is TOML in UTF-8; a key with other signs than a to z, 0 to 9, - and _ stands in quotes"
         raise MemopsError(f"{path}: {error}", hint) from error
@@ -117,11 +119,8 @@ def scripts(words: Iterable[str]) -> tuple[list[str], list[str]]:
 def pack(code: str) -> Pack:
     """Return a language's pack."""
     told = table(code)
-    words: dict[str, dict[str, Any]] = {}
-    for role, word, data in _of_cldr(told["cldr"]):
-        words.setdefault(word.lower(), {}).setdefault(role, data)
-    for role, word, data in (*_of_table(told["words"]), *_denied(told), *_ended(told)):
-        words.setdefault(word.lower(), {})[role] = data
+    sources = [_HOME / code / "values.toml", Path(__file__), _cldr()]
+    words, comma = beside("pack", sources, lambda: (_words(told), _decimal(told["cldr"]) == ","))
     return Pack(
         code,
         told["script"],
@@ -132,9 +131,26 @@ def pack(code: str) -> Pack:
         tuple(told.get("regions", ())),
         told.get("trailing", False),
         told.get("everywhere", False),
-        _decimal(told["cldr"]) == ",",
+        comma,
         frozenset(told.get("letters", "")),
     )
+
+
+def _words(told: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The words of a language with their roles: CLDR's, then its own."""
+    words: dict[str, dict[str, Any]] = {}
+    for role, word, data in _of_cldr(told["cldr"]):
+        words.setdefault(word.lower(), {}).setdefault(role, data)
+    for role, word, data in (*_of_table(told["words"]), *_denied(told), *_ended(told)):
+        words.setdefault(word.lower(), {})[role] = data
+    return words
+
+
+@cache
+def _cldr() -> Path:
+    """The file that another version of babel has another of, found without loading it."""
+    found = find_spec("babel")
+    return Path(str(found and found.origin))
 
 
 def _decimal(locales: list[str]) -> str:
@@ -185,7 +201,7 @@ def _ended(told: Mapping[str, Any]) -> Iterator[_Entry]:
 
 
 def _of_cldr(locales: list[str]) -> Iterator[_Entry]:
-    from babel import Locale  # 30 ms that the command line need not spend
+    from babel import Locale
 
     for name in locales:
         locale = Locale.parse(name)

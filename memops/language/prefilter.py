@@ -9,11 +9,13 @@ import math
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
+from pathlib import Path
 
 import polars as pl
 
-from memops.language.text import wordlist
+from memops.language.keeping import beside
+from memops.language.text import sought
 
 _MOST = 800  # strings that a sequence is followed into; more are no better than a part of them
 _WORDS = 12_000  # literals of one pattern
@@ -53,10 +55,11 @@ def possible(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
     At most 64 patterns; an empty one is taken to be possible everywhere.
     """
     words, bits, unknown = _table(tuple(patterns))
+    held = sought(words, texts)
     found = (
         texts.to_frame("text")
         .with_row_index("row")
-        .select("row", word=pl.col("text").str.extract_many(wordlist(words), overlapping=True))
+        .select("row", word=pl.col("text").str.extract_many(held, overlapping=True))
         .filter(pl.col("word").list.len() > 0)
         .explode("word")
         .with_columns(pl.col("word").cast(pl.Enum(words)).to_physical())
@@ -72,6 +75,11 @@ def possible(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
 @cache
 def _table(patterns: tuple[str, ...]) -> tuple[list[str], pl.Series, int]:
     """All literals, for each the patterns that need it, and the patterns of which none is known."""
+    words, bits, unknown = beside("words", [Path(__file__)], partial(_needed, patterns), patterns)
+    return words, pl.Series(bits, dtype=pl.UInt64), unknown
+
+
+def _needed(patterns: Sequence[str]) -> tuple[list[str], list[int], int]:
     bits: dict[str, int] = {}
     unknown = 0
     for nth, pattern in enumerate(patterns):
@@ -79,7 +87,7 @@ def _table(patterns: tuple[str, ...]) -> tuple[list[str], pl.Series, int]:
             bits[word] = bits.get(word, 0) | 1 << nth
         unknown |= 0 if literals(pattern) else 1 << nth
     words = sorted(bits)
-    return words, pl.Series([bits[word] for word in words], dtype=pl.UInt64), unknown
+    return words, [bits[word] for word in words], unknown
 
 
 def _shortest(words: Iterable[str]) -> list[str]:

@@ -1,9 +1,10 @@
 """Units: each by CLDR's name with its kind and its factor to the unit in which the kind prints."""
 
-import tomllib
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from memops.language.keeping import toml
 
 
 class Unit(NamedTuple):
@@ -54,5 +55,5 @@ _SPELT = {"temperature": "°C", "current": "amp", "data": "bytes", "voltage": "V
 
 
 def _table() -> dict[str, list[tuple[str, float, str]]]:
-    text = (Path(__file__).parent / "units.toml").read_text(encoding="utf-8")
-    return {kind: table["units"] for kind, table in tomllib.loads(text).items()}
+    every = toml(Path(__file__).parent / "units.toml")
+    return {kind: table["units"] for kind, table in every.items()}
