@@ -8,6 +8,7 @@ import json
 import os
 import time
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,16 @@ def entry(folder: Path, name: str) -> Path:
 
 def write(path: Path, data: bytes) -> None:
     """Write a file whole or not at all: temporary name, fsync, rename, fsync of the folder."""
+    _put(path, data, os.fsync)
+    sync(path.parent)
+
+
+def keep(path: Path, data: bytes) -> None:
+    """Write a file that may be made anew, and of which its name tells whether it is whole; it need not last."""
+    _put(path, data, lambda handle: None)
+
+
+def _put(path: Path, data: bytes, settle: Callable[[int], None]) -> None:
     own = f".{short(path.name)}."
     part = path.with_name(f"{own}{os.getpid()}.part")
     for left in path.parent.glob(f"{glob.escape(own)}*.part"):
@@ -74,7 +85,7 @@ def write(path: Path, data: bytes) -> None:
                     os.fdatasync(out.fileno())
                 out.write(data[at : at + STEP])
                 out.flush()
-            os.fsync(out.fileno())
+            settle(out.fileno())
         failpoint("file-rename")
         part.replace(path)
         failpoint("file-renamed")
@@ -83,7 +94,6 @@ def write(path: Path, data: bytes) -> None:
         raise
     finally:
         part.unlink(missing_ok=True)
-    sync(path.parent)
 
 
 def packed(table: pl.DataFrame, **about: Any) -> bytes:

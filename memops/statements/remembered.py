@@ -164,7 +164,7 @@ def written(folder: Path, name: str, table: pl.DataFrame) -> Path:
     table.write_parquet(out, compression="lz4")
     data = out.getvalue()
     path = files.folder(folder) / f"{name}-{_recipe()}-{_digest(data)}.parquet"
-    files.write(path, data)
+    files.keep(path, data)
     return path
 
 
