@@ -4,10 +4,10 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,6 +18,9 @@ from memops.nights.night import curate
 from memops.settings import Settings
 from memops.state import history
 from memops.state.sources import clock
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 _TRIES = 2
 _LOOK = 1.0  # seconds after which a store that waits for its turn looks again
@@ -98,9 +101,10 @@ def nights(
     return [done.get(name) or _failed(name, settings, now or clock(), lost) for name in names]
 
 
-def workers(count: int) -> ProcessPoolExecutor:
+def workers(count: int) -> "ProcessPoolExecutor":
     """Return so many processes that take calls, and end with this one, however it ends."""
     import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
 
     cores = os.cpu_count() or 1
     os.environ.setdefault("POLARS_MAX_THREADS", str(max(1, cores // count)))  # they inherit it

@@ -110,9 +110,8 @@ def lists(rows: Any, codes: Any, n: int) -> pl.Series:
     import pyarrow as pa
 
     ends = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64)
-    made = pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(ends), pa.array(codes)))
-    assert isinstance(made, pl.Series)
-    return made
+    made = pa.LargeListArray.from_arrays(pa.array(ends), pa.array(codes))
+    return pl.DataFrame(pa.table({"held": made})).to_series().alias("")
 
 
 def flat(held: pl.Series) -> tuple[Any, Any]:
@@ -124,5 +123,5 @@ def flat(held: pl.Series) -> tuple[Any, Any]:
 def spread_out(held: pl.Series) -> tuple[Any, Any]:
     """Return (ends, codes) of such a column: those of the nth text stand between two ends."""
     array = held.to_arrow()
-    ends = array.offsets.to_numpy()  # `flatten` would load what Arrow computes with
+    ends = array.offsets.to_numpy()
     return ends - ends[0], array.values.slice(ends[0], ends[-1] - ends[0]).to_numpy()
