@@ -10,7 +10,7 @@ import polars as pl
 from memops import files, snapshot
 from memops.errors import Corrupt, MemopsError
 from memops.plan import nothing, outcome, without_secrets
-from memops.policy import described, from_table
+from memops.policy import Policy, described, from_table
 from memops.policy.defaults import written
 from memops.progress import stage
 from memops.reports.listing import State, Told, approving, limits, listed, undoing
@@ -83,9 +83,18 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> dict[st
         "timings": night.get("timings", []),
         "environment": taken.manifest["versions"],
         **approving(made, night, settings),
-        "policy": [{"name": n, "value": written(v)} for n, v, _ in described(policy)],
+        "policy": _settings(policy),
         "ops_beside": made is not None and beside == made.path,
     }
+
+
+def _settings(policy: Policy) -> Rows:
+    """All settings, with the value of those that differ from the program's own, which it can tell itself."""
+    every = zip(described(policy), described(Policy()), strict=True)
+    return [
+        {"name": name, "value": None if value == usual else written(value)}
+        for (name, value, _), (_, usual, _) in every
+    ]
 
 
 def _night_of(subject: str, settings: Settings) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from memops.language.lexicon import lexicon
 from memops.policy import Policy, described
+from memops.policy.defaults import written
 from memops.reasons import brief, sentence, told
 from memops.reports.sections import english
 from memops.safety.known_secrets import NONE, KnownSecrets
@@ -48,9 +49,10 @@ class Speaker:
 
     def __init__(self, lang: str) -> None:
         every = lexicon("report")
-        settings = {name: ("", why) for name, _, why in described(Policy())}
-        ours = {**every[FALLBACK], **english(), "settings": settings}
+        usual = described(Policy())
+        ours = {**every[FALLBACK], **english(), "settings": {n: ("", why) for n, _, why in usual}}
         self.lang, self.table = lang, {**ours, **every[lang]}
+        self.usual = {name: written(value) for name, value, _ in usual}
 
     def __call__(self, key: str, **values: Any) -> str:
         """Return the text of that key with its values filled in."""
