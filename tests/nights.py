@@ -43,7 +43,7 @@ def night(**over):
         "store": {"address": "clawseed:/srv/harbour/workspace", "kind": "clawseed"},
         "run": {
             "id": "20260601T021500-7f3a", "state": "verified", "started": "2026-06-01T02:15:00Z",
-            "undo_command": "memops rollback 20260601T021500-7f3a",
+            "undo_command": {"typed": "memops", "verb": "rollback", "run": "20260601T021500-7f3a", "option": ""},
         },
         "now": "2026-06-01T02:15:00Z",
         "snapshot": {"id": "20260601T021458-clawseed-harbour", "rows": 304},

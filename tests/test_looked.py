@@ -110,6 +110,14 @@ def test_no_shape_of_a_secret_matches_what_is_not_searched():
         parts = [word, *rng.sample([*words, *other], 3)]
         rng.shuffle(parts)
         texts += [sign.join(parts) for sign in "._/-"]
+    texts += [
+        f"{word[:8]}{n}"
+        for word in (*words, *other)
+        for n in (rng.randrange(10), rng.randrange(100))
+    ]
+    texts += [
+        f"20260601T{n % 10**6:06}Z-{word}-{rng.randbytes(4).hex()}" for n, word in enumerate(words)
+    ]
     for n in rng.choices(range(10**6), k=500):
         day = f"{1000 + n % 9000}-{n % 100:02}-{n // 100 % 100:02}"
         texts += [

@@ -82,7 +82,10 @@ def test_every_number_on_the_page_is_the_data_s():
 
 def test_a_change_is_shown_with_its_reason_evidence_fields_and_undo():
     changes = night()["changes"]
-    changes[5]["undo"] = {"command": "memops rollback R --only", "seqs": [6]}
+    changes[5]["undo"] = {
+        "command": {"typed": "memops", "verb": "rollback", "run": "R", "option": "--only"},
+        "seqs": [6],
+    }
     text = " ".join(" ".join(Page(render(night(changes=changes))).text).split())
     assert (
         "demote 0f3c9a52-77aa-5d1e-9c55-000000000006 applied Risk: medium #6 · key again_06_b "

@@ -51,6 +51,16 @@ def own_thread(*name: object) -> ThreadPoolExecutor:
     return _OwnThread(1)
 
 
+_FEW = 24
+_seats: dict[str, int] = {}
+
+
+def thread_of(expression: str) -> ThreadPoolExecutor:
+    """Return the thread that keeps an expression, one of few, two of which are filled at a time."""
+    seat = _seats.setdefault(expression, len(_seats))
+    return own_thread("expressions", seat // (2 * _FEW), seat % 2)
+
+
 def beside(name: str, sources: Sequence[Path], make: Callable[[], V], key: Any = None) -> V:
     """Return plain values that are made of source files and a key, kept beside the first file.
 

@@ -23,6 +23,7 @@ from memops.progress import tell
 from memops.reasons import reason
 from memops.refusals import refusals
 from memops.safety.looked import remembering
+from memops.safety.masking import masked_value
 from memops.schema import LIVE
 from memops.settings import Settings
 from memops.state import cadence, history, planfile
@@ -84,9 +85,7 @@ def curate(
         if unread := taken["notes"].get("skipped"):
             night["unread"] = unread
         if chosen := suite or settings.store(name).suite:
-            from memops.evaluation import (
-                grading_steps,
-            )  # which loads what a night without a suite need not
+            from memops.evaluation import grading_steps
 
             night |= timed(grading_steps.grade_plan, taken["path"], night["plan"], chosen, settings)
         night["timings"] = timings
@@ -105,6 +104,7 @@ def curate(
             night |= timed(steps.report_step, night, settings)
             call(prune, settings, at)
             history.append(settings.state, night)
+        masked_value(night)  # what will be told of it is searched while what is clean is remembered
         return night
 
 

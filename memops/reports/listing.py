@@ -172,7 +172,14 @@ def undoing(made: planfile.PlanFile | None, runs: Sequence[Run], settings: Setti
 
     def undo(seqs: Sequence[int]) -> Shown:
         run = by.get(seqs[0])
-        verb = f"rollback {run} --only" if run else f"review {made.id if made else ''} --reject"
-        return {"command": f"{settings.typed()} {verb}", "seqs": seqs}
+        back = (
+            ("rollback", run, "--only") if run else ("review", made.id if made else "", "--reject")
+        )
+        return {"command": command(settings, *back), "seqs": seqs}
 
     return undo
+
+
+def command(settings: Settings, verb: str, of: str, option: str = "") -> Shown:
+    """Return a line to type in parts, of which but the run or plan is new each night (`view.typed`)."""
+    return {"typed": settings.typed(), "verb": verb, "run": of, "option": option}

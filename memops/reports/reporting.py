@@ -13,7 +13,7 @@ from memops.plan import nothing, outcome, without_secrets
 from memops.policy import Policy, described, from_table
 from memops.policy.defaults import written
 from memops.progress import stage
-from memops.reports.listing import State, Told, approving, limits, listed, undoing
+from memops.reports.listing import State, Told, approving, command, limits, listed, undoing
 from memops.reports.page import render
 from memops.reports.sections import Rows, Sides, filled
 from memops.reports.words import FALLBACK
@@ -125,7 +125,7 @@ def _run(run: Run | None, settings: Settings) -> dict[str, Any] | None:
         return None
     return {
         "id": run.id, "state": run.state, "started": run.header["started"],
-        "undo_command": f"{settings.typed()} rollback {run.id}",
+        "undo_command": command(settings, "rollback", run.id),
         "wrong": (wrong := run.wrong)[:20], "wrong_total": len(wrong),
     }  # fmt: skip
 

@@ -54,6 +54,7 @@ def selected(data: Mapping[str, Any]) -> dict[str, Any]:
         "environment": [{"name": k, "value": v} for k, v in sorted(data["environment"].items())],
         "grades": _grades(data["grades"]) if data["grades"] else None,
         "conflicts": [_conflict(conflict) for conflict in data["conflicts"]],
+        "run": _run(data["run"]) if data["run"] else None,
         "clusters": [{**cluster, "undo": _undo(cluster)} for cluster in data["clusters"]],
     }
     page["trend"] = [{**line, "name": clip(line["name"], 60)} for line in data["trend"][:8]]
@@ -63,6 +64,10 @@ def selected(data: Mapping[str, Any]) -> dict[str, Any]:
         page[name] = _clip_all(page[name], 300)
     del page["changes"], page["by_rule"]
     return page
+
+
+def _run(run: Mapping[str, Any]) -> dict[str, Any]:
+    return {**run, "undo_command": typed(run["undo_command"])}
 
 
 def _lists() -> tuple[str, ...]:
@@ -255,7 +260,12 @@ def _undo(of: Mapping[str, Any]) -> str:
     """The command that takes something back; "" without one."""
     if not (undo := of.get("undo")):
         return ""
-    return f"{undo['command']} {','.join(map(str, undo['seqs']))}"
+    return f"{typed(undo['command'])} {','.join(map(str, undo['seqs']))}"
+
+
+def typed(command: Mapping[str, str]) -> str:
+    """Return a line to type."""
+    return " ".join(filter(None, (command[n] for n in ("typed", "verb", "run", "option"))))
 
 
 def _short(rows: Sequence[Any], room: int) -> list[Any]:

@@ -7,12 +7,16 @@ from datetime import datetime, tzinfo
 from functools import cache
 from typing import Any
 
+import polars as pl
+
 from memops.language.lexicon import lexicon
 from memops.policy import Policy, described
 from memops.policy.defaults import written
+from memops.policy.safety import Secrets
 from memops.reasons import brief, sentence, told
 from memops.reports.sections import english
 from memops.safety.known_secrets import NONE, KnownSecrets
+from memops.safety.looked import take_for_clean
 from memops.safety.masking import mapped, masked_value
 
 Part = tuple[bool, str]
@@ -113,7 +117,12 @@ def visible(text: str) -> str:
 
 
 def clean(value: Any, known: KnownSecrets = NONE) -> Any:
-    """Return the same nested value with every string in it masked and made visible."""
+    """Return the same nested value with every string in it masked and made visible.
+
+    Terms that the program has a word for are its own, and hold no secret.
+    """
+    terms = {term for table in lexicon("report").values() for term in table.get("words", ())}
+    take_for_clean(pl.Series(sorted(terms)), Secrets())
     shown = masked_value(mapped(value, lambda text, _: _storable(text)), known=known)
     once = cache(visible)  # a text may stand on a page many times
     return mapped(shown, lambda text, _: once(text))

@@ -25,9 +25,10 @@ _CLEAN = pl.Schema({"hash": pl.Binary()})
 BARE = re.compile(
     r"(?:memops:)?[a-z]{1,16}(?:[._/-][a-z]{1,16}){0,3}|-?\d{1,3}(?:\.\d{1,3})?"
     r"|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{3,6})?(?:Z|[+-]\d\d:\d\d)?)?"
+    r"|[a-z]{1,8}\d{1,2}|\d{8}T\d{6}Z-[a-z]{1,16}-[0-9a-f]{8}"
 )
-"""Names of few short words, small numbers and times, which no shape of a secret matches: a search
-costs nearly a tenth of a second, however little it looks at."""
+"""Names of few short words, small numbers, times, and snapshots, which no shape of a secret matches:
+the first search of a process costs a tenth of a second, however little it looks at."""
 
 
 @dataclass
@@ -85,7 +86,7 @@ def unlooked(texts: pl.Series, policy: Hostile) -> pl.Series:
     return pl.Series([text in new for text in listed], dtype=pl.Boolean)
 
 
-def take_for_clean(texts: pl.Series, policy: Hostile) -> None:
+def take_for_clean(texts: pl.Series, policy: Secrets | Hostile) -> None:
     """Remember that nothing was found in texts."""
     _of(policy).clean.update(map(_key, texts))
 

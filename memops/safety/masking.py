@@ -27,7 +27,9 @@ NAMES = ("id", "superseded_by", "scope")
 
 _DOCUMENTS = ("extra", "args")  # JSON
 _LISTED = ("evidence", "derived_from")
-_MADE = ("plan", "run", "snapshot", "path", "before", "new_id", "ids", "restored", "suite")
+_MADE = (
+    "plan", "run", "snapshot", "path", "report", "before", "new_id", "ids", "restored", "suite",
+)  # fmt: skip
 _NAMED = frozenset((*NAMES, *_LISTED, *_MADE))
 _DEFAULT = Secrets()
 _ROUNDS = 8
@@ -35,7 +37,9 @@ _REMEMBERED = 200_000
 _known: dict[str, str] = {}  # names, and what stands for them
 _RANDOM = "token"  # the kind of what is random and of no known make
 _OPAQUE = r"^[A-Za-z_]{0,12}[:_-]?[0-9a-fA-F-]{1,80}$"  # a UUID, a digest, a number
-_PARTS = r"(?s)^(.*?)((?::[0-9a-f]{12}:\d+)?)$"  # a place, and the digest of what stands there
+_PARTS = (  # a place and the digest of what stands there; a folder and a plan, run or report in it
+    r"(?s)^(.*?)((?::[0-9a-f]{12}:\d+|/(?:plans|runs)/[0-9a-f]{16}(?:-\d{1,4})?(?:/report\.html)?)?)$"
+)
 _PLACED = ("origin", "block")  # columns of records that tell where one stands
 _WITHIN = r"(?s)^(.+\.md|.*\z)((?:#[0-9a-f]{1,12}(?:\.\d{1,9})?)?)$"  # a note, and where in it
 Mask = Callable[[pl.Series], pl.Series]

@@ -11,7 +11,7 @@ import re
 import polars as pl
 
 from memops.errors import mask_with
-from memops.language.keeping import own_thread
+from memops.language.keeping import own_thread, thread_of
 from memops.language.text import sought
 from memops.policy.safety import Secrets
 from memops.safety.masks import with_masks
@@ -46,7 +46,6 @@ _NAME = r"^(\p{L}[\p{L}_-]*:+)(?:[^\s/]\S+[0-9]\S*|[0-9]\S{3,})$"  # of what a v
 _BEFORE, _FOLLOWING = 120, 60  # characters around a match that checks look at
 _PIECES = 4  # matches whose texts make up what is around
 _ROUNDS = 8
-_KEPT = 24
 _DEFAULT = Secrets()
 
 
@@ -107,7 +106,7 @@ def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
     known, stay = shapes(policy), staying(policy)
     candidates = own_thread("candidates").submit(_candidates, texts, known).result()
     asked = [
-        own_thread("shapes", nth // _KEPT).submit(_marked, rows, nth, known[nth])
+        thread_of(known[nth].pattern).submit(_marked, rows, nth, known[nth])
         for nth, rows in candidates.items()
     ]
     met = pl.concat(one.result() for one in asked) if asked else pl.DataFrame()

@@ -33,7 +33,8 @@ class Shape:
 
     `check` names a test of what was matched, `unless` is an expression of what may not stand before.
 
-    `loose` are shapes without a label beside the value, and what is public unless it has one.
+    `loose` are shapes without a label beside the value, and what is public unless it has one; `told`
+    those that a policy may call all together.
     """
 
     kind: str
@@ -44,6 +45,7 @@ class Shape:
     check: str = "any"
     unless: str = ""
     loose: bool = False
+    told: bool = False
 
     @property
     def triggers(self) -> tuple[str, ...]:
@@ -71,21 +73,28 @@ def staying(policy: Secrets) -> list[int]:
 
 @cache
 def _compiled(added: tuple[tuple[str, str], ...], off: frozenset[str]) -> tuple[Shape, ...]:
-    words = lexicon("secrets")
-    mask = {"kind": "mask", "any": ["[redacted:"], "secret": MASK, "check": "always"}
-    public = [entry | {"kind": PUBLIC, "check": "always"} for entry in words["public"]]
     own = [{"kind": kind, "secret": pattern, "when": pattern} for kind, pattern in added]
+    shapes = (*_public(), *map(_shape, own), *_secret())
+    return tuple(s for s in shapes if s.kind not in off and not (s.told and TOLD in off))
+
+
+@cache
+def _public() -> tuple[Shape, ...]:
+    """What is no secret: masks, and what is public."""
+    mask = {"kind": "mask", "any": ["[redacted:"], "secret": MASK, "check": "always"}
+    public = [e | {"kind": PUBLIC, "check": "always"} for e in lexicon("secrets")["public"]]
+    return tuple(map(_shape, (mask, *public)))
+
+
+@cache
+def _secret() -> tuple[Shape, ...]:
+    """The lexicon's shapes of secrets."""
     issued = [one for entry in lexicon("secrets_issuers")["issuer"] for one in _issued(entry)]
     fitted = [
         {"kind": kind, "check": FITTED, "unless": "opens_nothing", "loose": True, TOLD: True}
         for kind in KINDS
     ]
-    entries = (mask, *public, *own, *issued, *words["pattern"], *fitted)
-    return tuple(
-        _shape(entry)
-        for entry in entries
-        if entry["kind"] not in off and not (entry.get(TOLD) and TOLD in off)
-    )
+    return tuple(map(_shape, (*issued, *lexicon("secrets")["pattern"], *fitted)))
 
 
 def _issued(entry: dict[str, Any]) -> list[dict[str, Any]]:
@@ -128,6 +137,7 @@ def _shape(entry: dict[str, Any]) -> Shape:
         check=check,
         unless=expanded(lexicon("secrets").get(unless, unless)),
         loose=bool(entry.get("loose", False)),
+        told=bool(entry.get(TOLD, False)),
     )
 
 
