@@ -62,7 +62,7 @@ def pieces(texts: pl.DataFrame) -> pl.DataFrame:
         .with_columns(text.str.replace_all(r"(?-u:\b)([a-z0-9])[ ._*-]", "$1"), more=False, of=_ONE)
     )  # fmt: skip
     whole = texts.lazy().select("row", "text", more=False, of=_ONE).filter(short)
-    shown = pl.concat(pl.collect_all([whole, cut, spaced]))
+    shown = pl.concat(pl.collect_all([whole, cut, spaced], engine="in-memory"))
     hidden = _decoded(texts).with_columns(more=False, of=_ONE)
     return pl.concat([part.with_columns(coded=pl.lit(part is hidden)) for part in (shown, hidden)])
 

@@ -290,7 +290,8 @@ def _fitting(texts: pl.Series, may: Masks, checked: Sequence[int]) -> Masks:
             fits = (pl.col("text").str.contains(one) for one in concepts()[nth].patterns)
             rows = pl.LazyFrame({"at": at, "text": texts[at]})
             missed[nth] = rows.filter(~pl.any_horizontal(fits)).select("at")
-    for nth, gone in zip(missed, pl.collect_all(missed.values()), strict=True):
+    told = pl.collect_all(missed.values(), engine="in-memory")
+    for nth, gone in zip(missed, told, strict=True):
         masks[gone["at"].to_numpy()] &= np.uint64(_ALL - (1 << nth))
     return masks
 

@@ -214,10 +214,12 @@ def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
 
 def _replaced_in(table: pl.DataFrame, names: list[str], mask: Mask) -> pl.DataFrame:
     """A table with each distinct value of some columns, texts or lists of them, masked once."""
+    if not names:
+        return table
     lists = {name for name in names if table.schema[name] == pl.List(pl.String)}
     flat = (pl.col(name).explode() if name in lists else pl.col(name) for name in names)
     parts = [table.lazy().select(column.alias("")).drop_nulls().unique() for column in flat]
-    values = pl.concat(parts).unique().collect().to_series() if parts else pl.Series()
+    values = pl.concat(parts).unique().collect(engine="in-memory").to_series()
     changed = _changed(values, mask)
     if not changed:
         return table

@@ -246,7 +246,7 @@ def _matches(marked: pl.DataFrame, quoted: pl.Expr, begun: pl.Expr) -> pl.DataFr
             following=pl.col("following").str.head(_FOLLOWING),
         )
         .filter(value != "")
-        .collect()
+        .collect(engine="in-memory")
     )  # fmt: skip
 
 
