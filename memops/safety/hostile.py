@@ -10,13 +10,17 @@ found still meets the guard.
 
 import re
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
+from operator import or_
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from memops.language.keeping import thread_of
 from memops.language.lexicon import lexicon
 from memops.language.packs import codes, spaced
 from memops.language.passages import pieces, read, spelled
@@ -283,16 +287,17 @@ def _possible(texts: pl.Series) -> pl.Series:
 
 def _fitting(texts: pl.Series, may: Masks, checked: Sequence[int]) -> Masks:
     """The concepts that each text may speak of, without those checked whose pattern does not fit."""
-    masks, missed = may.copy(), {}
+    masks, asked = may.copy(), list[tuple[int, Any, list[Future[pl.Series]]]]()
     for nth in checked:
         at = np.flatnonzero(masks & np.uint64(1 << nth))
         if len(at):
-            fits = (pl.col("text").str.contains(one) for one in concepts()[nth].patterns)
-            rows = pl.LazyFrame({"at": at, "text": texts[at]})
-            missed[nth] = rows.filter(~pl.any_horizontal(fits)).select("at")
-    told = pl.collect_all(missed.values(), engine="in-memory")
-    for nth, gone in zip(missed, told, strict=True):
-        masks[gone["at"].to_numpy()] &= np.uint64(_ALL - (1 << nth))
+            fits = (
+                thread_of(p).submit(texts[at].str.contains, p) for p in concepts()[nth].patterns
+            )
+            asked.append((nth, at, [*fits]))
+    for nth, at, told in asked:
+        missed = ~reduce(or_, (fit.result() for fit in told)).fill_null(True)
+        masks[at[missed.to_numpy()]] &= np.uint64(_ALL - (1 << nth))
     return masks
 
 
