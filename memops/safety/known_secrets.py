@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +47,8 @@ class KnownSecrets:
             return {}
         tokens = texts.drop_nulls().str.extract_all(r"\S+").explode().drop_nulls().unique()
         told = tokens.filter(mixed(tokens))
-        found = {value: kind for token in told.sort() for value, kind in self._in(token)}
+        sizes = [sorted({size for _, size in known.values()}) for _, known in self.stores]
+        found = {value: kind for token in told.sort() for value, kind in self._in(token, sizes)}
         allowed = re.compile("|".join(f"(?:{p})" for p in policy.allow) or r"(?!)")
         return {
             value: kind
@@ -55,13 +56,12 @@ class KnownSecrets:
             if kind not in policy.off and not allowed.fullmatch(value)
         }
 
-    def _in(self, token: str) -> Iterator[tuple[str, str]]:
-        """What of a run without blanks is known, from an edge of a word to one."""
+    def _in(self, token: str, sizes: Sequence[Sequence[int]]) -> Iterator[tuple[str, str]]:
+        """What of a run without blanks is known, from an edge of a word to one, of a store's sizes."""
         ends = {at.start() for at in _END.finditer(token)}
-        for key, known in self.stores:
-            sizes = sorted({size for _, size in known.values()})
+        for (key, known), of in zip(self.stores, sizes, strict=True):
             for start in (at.start() for at in _START.finditer(token)):
-                for value in (token[start : start + s] for s in sizes if start + s in ends):
+                for value in (token[start : start + s] for s in of if start + s in ends):
                     if (digest := _digest(key, value)) in known:
                         yield value, known[digest][0]
 
