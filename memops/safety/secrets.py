@@ -104,13 +104,14 @@ mask_with(masked)
 def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
     """Spans (row, start, end, shape) of all that looks like a secret and may not stay."""
     known, stay = shapes(policy), staying(policy)
+    weighed = own_thread("likely").submit(likely, texts)  # meanwhile the shapes are looked for
     candidates = own_thread("candidates").submit(_candidates, texts, known).result()
     asked = [
         thread_of(known[nth].pattern).submit(_marked, rows, nth, known[nth])
         for nth, rows in candidates.items()
     ]
     met = pl.concat(one.result() for one in asked) if asked else pl.DataFrame()
-    hits = _told(texts, known)
+    hits = _told(texts, weighed.result(), known)
     if hits.is_empty() and met.is_empty():
         return _HITS.to_frame()
     if not met.is_empty():
@@ -135,14 +136,13 @@ def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
     return pl.concat([shaped.filter(~fitted), _clear_of(shaped, ~fitted)])
 
 
-def _told(texts: pl.Series, known: tuple[Shape, ...]) -> pl.DataFrame:
-    """What the fitted model finds, of the kinds that are looked for, as `_matches` has the rest."""
+def _told(texts: pl.Series, found: pl.DataFrame, known: tuple[Shape, ...]) -> pl.DataFrame:
+    """What the fitted model found, of the kinds that are looked for, as `_matches` has the rest."""
     nths = {shape.kind: nth for nth, shape in enumerate(known) if shape.check == FITTED}
-    found = own_thread("likely").submit(likely, texts).result().rows() if nths else []
     hits = [
         (row, text[start:end], nths[kind], start, end, text[max(0, start - _BEFORE) : start],
          text[end : end + _FOLLOWING])
-        for row, start, end, kind in found if kind in nths for text in [texts[row]]
+        for row, start, end, kind in found.iter_rows() if kind in nths for text in [texts[row]]
     ]  # fmt: skip
     return pl.DataFrame(hits, _MET, orient="row")
 
