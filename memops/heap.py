@@ -1,6 +1,7 @@
 """The heap: memory that was freed and is still held, of this process and its threads."""
 
 import ctypes
+import os
 import sys
 from functools import cache
 from typing import Any
@@ -13,12 +14,23 @@ def given_back() -> None:
 
 
 def shared() -> None:
-    """Have all threads take memory from one heap, where the C library is glibc; before the first begins."""
+    """Have all threads take memory from one heap, where the C library is glibc; before the first begins.
+
+    What was freed is used again for some time before the system has it back, which costs a fault for
+    each page: arrays up to `_LARGE` come from the heap, and polars, once it is loaded, holds its own.
+    """
+    os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:5000,muzzy_decay_ms:5000")
     if library := _glibc():
-        library.mallopt(_ARENA_MAX, 1)
+        for setting, value in (
+            (_ARENA_MAX, 1),
+            (_MMAP_THRESHOLD, _LARGE),
+            (_TRIM_THRESHOLD, _FREE),
+        ):
+            library.mallopt(setting, value)
 
 
-_ARENA_MAX = -8  # malloc.h
+_ARENA_MAX, _MMAP_THRESHOLD, _TRIM_THRESHOLD = -8, -3, -1  # malloc.h
+_LARGE, _FREE = 1 << 25, 1 << 28  # bytes: glibc takes no larger threshold for arrays
 
 
 @cache
