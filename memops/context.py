@@ -9,6 +9,7 @@ import polars as pl
 
 from memops.policy import Policy
 from memops.statements.remembered import Remembered
+from memops.statements.taken import in_one
 from memops.verdicts import Decider
 
 T = TypeVar("T")
@@ -65,16 +66,17 @@ class Context:
         self, key: object, texts: pl.Series, make: Callable[[list[str]], pl.DataFrame]
     ) -> tuple[pl.DataFrame, pl.Series]:
         """Return what `make` returns (text and more), each text made once, and the row of each text."""
-        texts, known = texts.rename("text"), self.cache.get(key)
+        texts, held = texts.rename("text"), [self.cache[key]] if key in self.cache else []
         at = pl.repeat(None, texts.len(), dtype=pl.Int64, eager=True)
-        if known is not None:
-            at = _places(texts, known["text"])
-        if known is None or at.has_nulls():
-            made = make(texts.filter(at.is_null()).unique(maintain_order=True).to_list())
-            known = made if known is None else pl.concat([known, made], rechunk=True)
-            self.cache[key] = known
-            at = _places(texts, known["text"])
-        return known, at
+        if held:
+            at = _places(texts, held[0]["text"])
+        if not held or at.has_nulls():
+            held.append(make(texts.filter(at.is_null()).unique(maintain_order=True).to_list()))
+            self.cache.pop(key, None)  # before both are held as one
+            held = [in_one(held)]
+            self.cache[key] = held[0]
+            at = _places(texts, held[0]["text"])
+        return held[0], at
 
     def formed(self, key: object, texts: pl.Series, form: pl.Expr) -> pl.Series:
         """Return a form of each text, an expression over the column `text`; each text has it made once."""

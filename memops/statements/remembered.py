@@ -27,26 +27,29 @@ import polars as pl
 
 from memops import files
 from memops.language.lexicon import resource
-from memops.statements.taken import TAKEN, taken_apart
+from memops.statements.taken import TAKEN, in_one, taken_apart
 
 _ROOM = Path(__file__).parent.parent
 _HASH = pl.Schema({"hash": pl.Binary()})
 _KEPT = pl.Schema({**_HASH, **{name: kind for name, kind in TAKEN.items() if name != "text"}})
 _PLACES = pl.Schema({**_HASH, "found": pl.List(pl.UInt32())})
+_AT = pl.Series(dtype=pl.UInt32)
 _TEXTS = "texts"
 
 
 class Remembered:
     """What was made before, and what is asked of it now.
 
-    `passed` are hashes of texts that may be asked for again, whether or not they were; `pairs` are
+    `asked` are the places of those known texts that were asked for, `fresh` what was taken apart
+    now, `passed` hashes of texts that may be asked for again, whether or not they were; `pairs` are
     those of statements of which something comes, and `quiet` keys of those of which nothing does.
     `tables` are kept as they are, in the place of those of their names.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.asked: list[pl.DataFrame] = []
+        self.fresh: list[pl.DataFrame] = []
+        self.asked: list[pl.Series] = []
         self.passed: list[pl.Series] = []
         self.read = 0
         self.pairs: dict[str, pl.DataFrame] = {}
@@ -82,18 +85,15 @@ class Remembered:
         made = taken_apart(new["text"].to_list()) if new.height else TAKEN.to_frame()
         self.read += new.height
         fresh = made.with_columns(new["hash"]).select(_KEPT.names())
-        found = self.known[at.drop_nulls()]
-        self.asked += [found, fresh]
-        if not new.height:
-            return found.with_columns(text=rows["text"]).select(TAKEN.names())
-        every = pl.concat([found, fresh], rechunk=True)
-        first = at.is_not_null()
-        order = pl.select(
-            pl.when(first)
-            .then(first.cum_sum() - 1)
-            .otherwise((~first).cum_sum() - 1 + found.height)
-        ).to_series()
-        return every[order].with_columns(text=rows["text"]).select(TAKEN.names())
+        known = at.drop_nulls()
+        self.asked.append(known)
+        self.fresh.append(fresh)
+        if not (new.height and known.len()):
+            only = self.known[known] if known.len() else fresh
+            return only.with_columns(text=rows["text"]).select(TAKEN.names())
+        order = pl.concat([at.is_not_null().arg_true(), at.is_null().arg_true()]).arg_sort()
+        every = in_one([self.known[known], fresh])[order]
+        return every.with_columns(text=rows["text"]).select(TAKEN.names())
 
     def recalled(self, name: str, schema: pl.Schema) -> pl.DataFrame:
         """Return a table that this code kept; an empty one if there is none, or it is damaged."""
@@ -120,10 +120,10 @@ class Remembered:
             new[name] = pl.DataFrame(rows, _PLACES, orient="row")
         new |= self.tables
         if self.read:
-            passed = self.known["hash"].is_in(
-                pl.concat([_HASH.to_frame()["hash"], *self.passed]).implode()
-            )
-            every = pl.concat([*self.asked, self.known.filter(passed)])
+            passed = pl.concat([_HASH.to_frame()["hash"], *self.passed])
+            stays = self.known["hash"].is_in(passed.implode())
+            stays = stays.scatter(pl.concat([_AT, *self.asked]), True)
+            every = pl.concat([self.known.filter(stays), *self.fresh])
             new[_TEXTS] = every.unique("hash", keep="first").sort("hash")
         found = () if self.tables else ("sought-*", "quiet")
         wanted = {

@@ -35,8 +35,16 @@ def taken_apart(texts: Sequence[str]) -> pl.DataFrame:
     others = at_once() - 1 if share >= _SHARE else 0
     with ThreadPoolExecutor(others or 1) as threads:
         begun = [threads.submit(_elsewhere, texts[n * share :][:share]) for n in range(others)]
-        own = _here(texts[others * share :])
-        return pl.concat([*(other.result() for other in begun), own], rechunk=True)
+        made = [_here(texts[others * share :])]
+        made[:0] = [begun.pop(0).result() for _ in range(others)]
+        return in_one(made)
+
+
+def in_one(tables: list[pl.DataFrame]) -> pl.DataFrame:
+    """Return tables, which are taken off their list, as one without chunks, of which one column is held twice."""
+    whole = pl.concat(tables)
+    tables.clear()
+    return pl.DataFrame([whole.drop_in_place(name).rechunk() for name in whole.columns])
 
 
 _BATCH = 40_000
