@@ -64,6 +64,18 @@ class Words:
         low, of = self._low
         return _among(low, spelt)[of]
 
+    @cached_property
+    def _heads(self) -> tuple[dict[str, int], Array]:
+        """What surfaces in lower case begin with, up to a space, and what each word does."""
+        low, of = self._low
+        heads: Numbers[str] = Numbers()
+        return heads, np.array([heads[said.partition(" ")[0]] for said in low], np.int64)[of]
+
+    def headed(self, test: Callable[[str], Any]) -> Array:
+        """Return which words begin with what passes a test, in lower case, up to a space."""
+        heads, of = self._heads
+        return np.array([*map(bool, map(test, heads))], bool)[of]
+
 
 class Tokens:
     """The tokens of texts, one row each in the texts' order: text, word, clause.
@@ -102,11 +114,23 @@ class Tokens:
         Only those of some classes are asked, where any are given; with `letters` only those of
         one character.
         """
-        passed = self.words.of(kinds) if kinds else np.ones(len(self.words.words), bool)
-        passed = passed & self.words.letter if letters else passed
-        asked = np.flatnonzero(passed).tolist()
-        passed[asked] = [bool(test(*self.words.words[w])) for w in asked]
+        asked = self.words.of(kinds) if kinds else np.ones(len(self.words.words), bool)
+        return self._passed(test, asked & self.words.letter if letters else asked)
+
+    def those(self, mask: Array, test: Callable[[str, str, str], Any]) -> Array:
+        """Return which tokens of a mask pass a test of concept, class and surface; no other is asked."""
+        return mask & self._passed(test, _held(self.word[mask], len(self.words.words)))
+
+    def _passed(self, test: Callable[[str, str, str], Any], asked: Array) -> Array:
+        """Which tokens pass a test, of the words (a mask) that are asked."""
+        passed = np.zeros(len(asked), bool)
+        at = np.flatnonzero(asked).tolist()
+        passed[at] = [bool(test(*self.words.words[w])) for w in at]
         return passed[self.word]
+
+    def headed(self, test: Callable[[str], Any]) -> Array:
+        """Return which tokens begin with what passes a test, in lower case, up to a space."""
+        return self.words.headed(test)[self.word]
 
     def said(self, spelt: Iterable[str]) -> Array:
         """Return which tokens are written in one of some ways, whatever their case."""
@@ -136,8 +160,9 @@ class Tokens:
 
     def spread(self, mask: Array, items_of: Callable[[str, str, str], Sequence[str]]) -> Keys:
         """Return for each text the items that the words of a mask stand for."""
-        used, place = np.unique(self.word[mask], return_inverse=True)
-        told = [items_of(*self.words.words[w]) for w in used.tolist()]
+        held = _held(self.word[mask], len(self.words.words))
+        place = (np.cumsum(held) - 1)[self.word[mask]]
+        told = [items_of(*self.words.words[w]) for w in np.flatnonzero(held).tolist()]
         number = self.items.__getitem__
         flat = np.array([number(item) for items in told for item in items], np.int64)
         size = np.array(list(map(len, told)), np.int64)
@@ -184,6 +209,13 @@ class Tokens:
         return _among(self.items, names)[keys & _LOW]
 
 
+def _held(numbers: Array, n: int) -> Array:
+    """Which of n things are among some numbers."""
+    held = np.zeros(n, bool)
+    held[numbers] = True
+    return held
+
+
 def _among(known: Mapping[str, int], names: Iterable[str]) -> Array:
     """Which of the numbered things are among some names."""
     out = np.zeros(len(known), bool)
@@ -209,9 +241,12 @@ def keyed(rows: Array, items: Array) -> Keys:
 
 def keys_of(entries: Iterable[tuple[int, Iterable[str]]], items: Numbers[str]) -> Keys:
     """Return the sets of (text's number, items); new items get numbers."""
-    pairs = [(row, items[item]) for row, told in entries for item in told]
-    rows, numbers = np.array(pairs, np.int64).reshape(-1, 2).T
-    return keyed(rows, numbers)
+    rows, numbers, number = list[int](), list[int](), items.__getitem__
+    for row, told in entries:
+        before = len(numbers)
+        numbers += map(number, told)
+        rows += [row] * (len(numbers) - before)
+    return keyed(np.array(rows, np.int64), np.array(numbers, np.int64))
 
 
 def mapped(keys: Keys, items: Numbers[str], other: Callable[[str], str]) -> Keys:

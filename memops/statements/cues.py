@@ -68,14 +68,16 @@ def _normal(
     Words whose meaning is the denial of another's count too: who hates it does not like it.
     `denying` counts those that hold no operator themselves.
     """
+    held: dict[Sign, list[int]] = {}
     for i, sign in enumerate(told):
-        if sign is None:
-            continue
+        if sign is not None:
+            held.setdefault(sign, []).append(i)
+    for sign, at in held.items():
         denies = sign.denies != (FROM in sign.ops)  # open until nine is open
-        found["negations"][i] = (denies + denying[i]) % 2
+        found["negations"][at] = (denies + denying[at]) % 2
         for name, operators in _OPERATORS.items():
-            found[name][i] = float(not operators.isdisjoint(sign.ops))
-        found["must"][i] *= not denies
+            found[name][at] = float(not operators.isdisjoint(sign.ops))
+        found["must"][at] *= not denies
     return found
 
 

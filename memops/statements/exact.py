@@ -99,17 +99,18 @@ _FRAMING = frozenset({WAS, FROM, ONLY, ALSO, ONE})
 def pasts(t: Tokens) -> Keys:
     """Return which texts tell of the past: by a word for it, or by a verb where no word tells a time."""
     known = words(codes())
-    told = t.where(lambda concept, kind, said: _head(said) in _tenses())
+    told = t.headed(_tenses().__contains__)
     told |= t.said(function_words("becoming"))  # gets watered
-    over = t.where(lambda concept, kind, said: _PAST in _tenses().get(_head(said), ()))
-    verb = t.where(lambda concept, kind, said: kind != "name" and known.in_past(_head(said)))
+    over = t.headed(lambda head: _PAST in _tenses().get(head, ()))
+    verb = ~t.kinds("name") & t.headed(known.in_past)
     silent = verb & ~t.texts(told)[t.row]
     return keyed(np.flatnonzero(t.texts(over | silent)), t.items[_PAST])
 
 
 def persons(t: Tokens) -> Keys:
     """Return who is spoken of by words for persons."""
-    return t.spread(t.at >= 0, lambda concept, kind, said: _persons().get(_head(said), []))
+    told = t.headed(_persons().__contains__)
+    return t.spread(told, lambda concept, kind, said: _persons()[_head(said)])
 
 
 def order_of_persons(t: Tokens) -> Keys:

@@ -5,6 +5,8 @@ conjunctions, auxiliaries, words of degree. Two texts that hold the same content
 they hold the same of them, but for those that say nothing (`free` in `signs.toml` of the language packs).
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from memops.language.packs import codes, function_words
@@ -71,13 +73,11 @@ def _endings(t: Tokens) -> dict[str, Keys]:
     has one at a time it is no matter whether it is going on: lives in, is living in.
     """
     known = words(codes())
-    form = t.where(lambda concept, kind, said: said.lower().endswith(known.doing))
     being = t.means({"copula"})
-    now = t.said(word for word, told in known.tenses.items() if "present" in told)
-    done = t.where(lambda concept, kind, said: known.participle(said.lower()))
-    plain = done & _behind(t, (being & now) | _listed(t, "becoming"))
-    plain |= _behind(t, being & now) & form & t.kinds("single")
-    going = done & _behind(t, being & form)
+    now = being & t.said(word for word, told in known.tenses.items() if "present" in told)
+    plain = t.those(_behind(t, now | _listed(t, "becoming")), _done)
+    plain |= t.those(_behind(t, now) & t.kinds("single"), _doing)
+    going = t.those(_behind(t, t.those(being, _doing)), _done)
     ended = t.where(lambda *word: bool(_ending(*word))) & ~t.means({"called"})
     told = (
         t.spread(ended & going, lambda concept, *_: [f"{concept} {end}" for end in known.doing]),
@@ -87,6 +87,15 @@ def _endings(t: Tokens) -> dict[str, Keys]:
     return {"ended": t.spread(ended, lambda concept, *_: [f"ended={concept}"]), "endings": union(*told)}  # fmt: skip
 
 
+def _done(concept: str, kind: str, said: str) -> bool:
+    return words(codes()).participle(said.lower())
+
+
+def _doing(concept: str, kind: str, said: str) -> bool:
+    return said.lower().endswith(words(codes()).doing)
+
+
+@lru_cache(200_000)
 def _ending(concept: str, kind: str, said: str) -> list[str]:
     """How a word of a script with spaces ends, where that tells a time or a manner."""
     low, known = said.lower(), words(codes())

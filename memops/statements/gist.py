@@ -33,7 +33,7 @@ def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
     counted = t.kinds("value") & ~t.where(lambda concept, *_: grouped(concept))
     told = (t.solid | t.kinds("change")) & ~counted & ~t.means(light())
     beside = _beside(t, counted)
-    scaled = beside & t.where(_scaled)
+    scaled = t.those(beside, _scaled)
     clauses = np.zeros(t.n, np.int64)
     np.maximum.at(clauses, t.row, t.clause)
     some = (valued & (clauses < _CLAUSES))[t.row]
@@ -62,7 +62,7 @@ def _orders(t: Tokens, told: Array, value: Array) -> Iterator[tuple[int, list[st
     of = t.said(function_words("genitive"))
     at = np.flatnonzero((told | value | t.means({"prep"}) | of) & t.texts(value)[t.row])
     being = t.means({"copula"}) | t.where(lambda concept, kind, said: _base(said) == "get")
-    done = np.append(False, being[:-1])[: len(being)] & t.where(_participle)
+    done = t.those(np.append(False, being[:-1])[: len(being)], _participle)
     verb = t.kinds("single", "multi")
     mark = np.select([value, of, ~told, done, verb], [_VALUE, _OF, _APART, _DONE, _VERB], _PLAIN)
     rows: dict[int, list[tuple[str, list[str]]]] = {}

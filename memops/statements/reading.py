@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
+from memops.language.detection import spoken
 from memops.language.tokens import (
     Array,
     Keys,
@@ -99,8 +100,9 @@ def read_many(texts: Sequence[str]) -> list[Reading]:
 def read_in_one(texts: Sequence[str]) -> Read:
     """Read texts at once."""
     plains = [plainly(text[:LIMIT]) for text in texts]
-    told_values: list[Sequence[Value]] = [*read_all(plains)]
-    says = [*map(saying, plains, told_values)]
+    langs = [*map(spoken, plains)]
+    told_values: list[Sequence[Value]] = [*read_all(plains, langs)]
+    says = [*map(saying, plains, told_values, langs)]
     told_values = [told.values for told in says]
     values = [*map(said_in, plains, told_values)]
     lists = [heard(plain, own) for plain, own in zip(plains, values, strict=True)]

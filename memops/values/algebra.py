@@ -7,6 +7,7 @@ all but X holds not of X only; what holds unless X holds not only if X.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from typing import NamedTuple
 
 NOT, ALL, SOME, MUST, MAY = "¬", "∀", "∃", "□", "◇"
@@ -26,8 +27,7 @@ class Sign(NamedTuple):
 
     def __str__(self) -> str:
         """Return the normal form, which reads back as the sign."""
-        said = [shown(op) for op in ORDER if op in self.ops] + [NOT] * self.denies
-        return " ".join(said) or "+"
+        return _written(self.ops, self.denies)
 
     def turned(self) -> "Sign":
         """Return the sign of what denies this, whatever it was or is only so of."""
@@ -36,6 +36,12 @@ class Sign(NamedTuple):
     def flipped(self) -> "Sign":
         """Return the sign of the same about the opposite: all are shut, none is open."""
         return Sign(self.ops, not self.denies)
+
+
+@cache
+def _written(ops: frozenset[str], denies: bool) -> str:
+    said = [shown(op) for op in ORDER if op in ops] + [NOT] * denies
+    return " ".join(said) or "+"
 
 
 def shown(operator: str) -> str:

@@ -64,14 +64,17 @@ def read(text: str, at: datetime | None = None, lang: str | None = None) -> list
     With `at`, the time at which the text was written, days told from then ("tomorrow") are days of
     the calendar. `lang` is one language's code; without it the text is read in all that have a pack.
     """
-    (values,) = _read([text], lang)
+    (values,) = _read([text], [(lang,) if lang in codes() else spoken(text)])
     return values if at is None else [resolved(value, at) for value in values]
 
 
-def read_all(texts: Sequence[str]) -> list[list[Value]]:
-    """Return the values of each text."""
-    parts = (texts[start : start + _AT_ONCE] for start in range(0, len(texts), _AT_ONCE))
-    return [values for part in parts for values in _read(part, None)]
+def read_all(
+    texts: Sequence[str], langs: Sequence[tuple[str, ...]] | None = None
+) -> list[list[Value]]:
+    """Return the values of each text; `langs` are the languages of each, if they are known."""
+    langs = [*map(spoken, texts)] if langs is None else langs
+    parts = (slice(start, start + _AT_ONCE) for start in range(0, len(texts), _AT_ONCE))
+    return [values for part in parts for values in _read(texts[part], langs[part])]
 
 
 class _Opened(NamedTuple):
@@ -83,9 +86,9 @@ class _Opened(NamedTuple):
     grammar: Grammar
 
 
-def _read(texts: Sequence[str], lang: str | None) -> list[list[Value]]:
+def _read(texts: Sequence[str], langs: Sequence[tuple[str, ...]]) -> list[list[Value]]:
     """The values of texts as they stand, each step taken with all of them, which is sooner done."""
-    looked = [_opened(text, lang) for text in texts]
+    looked = [*map(_opened, texts, langs)]
     opened = [text for text in looked if isinstance(text, _Opened)]
     hidden = [masked(text.low, text.lex, text.plain) for text in opened]
     lexes = [text.lex for text in opened]
@@ -100,12 +103,12 @@ def _read(texts: Sequence[str], lang: str | None) -> list[list[Value]]:
     return [next(read) if isinstance(text, _Opened) else text for text in looked]
 
 
-def _opened(text: str, lang: str | None) -> _Opened | list[Value]:
+def _opened(text: str, langs: tuple[str, ...]) -> _Opened | list[Value]:
     """A text made ready; its values where it is the form of one, or holds none."""
     exact = canonical(text)
     if exact is not None:
         return [exact]
-    lex, grammar = _grammar((lang,) if lang in codes() else spoken(text))
+    lex, grammar = _grammar(langs)
     plain = text
     if not text.isascii() and _ODD.search(text):
         plain = _PRIVATE.sub("\ufffd", text.translate(_WIDE))

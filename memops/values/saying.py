@@ -91,9 +91,12 @@ class Saying(NamedTuple):
     scopes: Mapping[str, str] = {}
 
 
-def saying(text: str, values: Sequence[Value]) -> Saying:
-    """Return what a text says; `of` holds it once for each time and each word that it may hold of alone."""
-    known = words(spoken(text))
+def saying(text: str, values: Sequence[Value], langs: tuple[str, ...] | None = None) -> Saying:
+    """Return what a text says; `of` holds it once for each time and each word that it may hold of alone.
+
+    `langs` are the languages whose words are looked for, those of `spoken` if none are given.
+    """
+    known = words(langs or spoken(text))
     if not known.bear(text):
         return Saying(Sign(), Sign(), values)
     cut = clauses(text, known, [piece for value in values for piece in value.pieces()])
@@ -233,7 +236,7 @@ def _turned(
     yield said, sign
     if not alone:
         return
-    for at in whole.bare if ALL not in "".join(said) else ():
+    for at in whole.bare if whole.bare and ALL not in "".join(said) else ():
         yield (*said[:at], ALL + said[at], *said[at + 1 :]), sign
     turning = _turning(known)
     for at, word in enumerate(said):
@@ -394,10 +397,15 @@ def _places(clause: Sequence[Word], said: Sequence[Sequence[str]], known: Words)
             )
         elif word.said in known.verbs:
             out.setdefault(at, _JOIN)
-        elif meaning(word.said) == _CONJUNCTION:
+        elif _joins(word.said):
             out.setdefault(at, _PLACE + word.said)
         at += 0 if own and own[0][0] == _WHO else len(own)
     return out
+
+
+@lru_cache(100_000)
+def _joins(said: str) -> bool:
+    return meaning(said) == _CONJUNCTION
 
 
 @cache
