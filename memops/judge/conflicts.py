@@ -4,6 +4,7 @@ Everything is computed per statement and per pair of statements, then spread to 
 make them. `conflicts` and `duplicates` list; the rules decide what may happen unattended.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
 from memops.judge.comparing import Keep, read_once, to_ask, verdicts
 from memops.judge.decision import decided
-from memops.judge.known import VERDICTS, known
+from memops.judge.known import PAIR, VERDICTS, known
 from memops.ordered import connected
 from memops.statements.readings import Readings, differences, likeness, read_all, readings
 
@@ -158,23 +159,28 @@ def _found(
     parts = [worth_reading(pairs, part, ctx.policy, to_ask(ctx)) for part, pairs in found]
     parts = [part if keep is None else keep(part) for part in parts]
     pairs = pl.concat([WORTH.to_frame(), *parts])
-    verdict = _what_they_are(pairs, table, ctx)
+    made = _what_they_are(pairs, table, ctx)
     if not before:
-        return pairs, verdict
-    made = pairs.hstack(verdict)
-    telling = made.filter(TELLS)
-    before.note(made.filter(~TELLS), telling)
-    return telling.select(*WORTH), telling.select(*VERDICTS)
+        return pairs, pl.concat([VERDICTS.to_frame(), *(verdict for _, verdict in made)])
+    telling, silent = [pl.DataFrame(schema=WORTH | VERDICTS)], [PAIR.to_frame()]
+    for some, verdict in made:
+        tells = verdict.select(TELLS).to_series()
+        telling.append(some.hstack(verdict).filter(tells))
+        silent.append(some.select(*PAIR).filter(~tells))
+    whole = pl.concat(telling)
+    before.note(pl.concat(silent), whole)
+    return whole.select(*WORTH), whole.select(*VERDICTS)
 
 
-def _what_they_are(pairs: pl.DataFrame, table: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """What pairs are, some at a time."""
-    made = [VERDICTS.to_frame()]
-    if pairs.height:
-        used = used_in(pairs)
-        taken, rows = read_once(table["text"].gather(used), ctx)
-        for some in pairs.iter_slices(_STEP):
-            own = used_in(some)
-            said = readings(taken[rows.gather(np.searchsorted(used, own))])
-            made.append(verdicts(some, said, own))
-    return pl.concat(made)
+def _what_they_are(
+    pairs: pl.DataFrame, table: pl.DataFrame, ctx: Context
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Some pairs after the other, with what they are."""
+    if pairs.is_empty():
+        return
+    used = used_in(pairs)
+    taken, rows = read_once(table["text"].gather(used), ctx)
+    for some in pairs.iter_slices(_STEP):
+        own = used_in(some)
+        said = readings(taken[rows.gather(np.searchsorted(used, own))])
+        yield some, verdicts(some, said, own)

@@ -32,7 +32,7 @@ VERDICTS = pl.Schema(
     }
 )
 _KEPT = pl.Schema({**WORTH, **VERDICTS})
-_PAIR = pl.Schema({"a": pl.UInt32(), "b": pl.UInt32()})
+PAIR = pl.Schema({"a": pl.UInt32(), "b": pl.UInt32()})
 _QUIET = pl.Schema({"hash": pl.Binary(), "with": pl.List(pl.UInt64())})
 """Of each statement the hash of its text, and the numbers of those with which nothing comes of it."""
 
@@ -75,12 +75,12 @@ class Known:
             was = self.kept.recalled("quiet", _QUIET)
             self.kept.quiet = np.sort(_keys(self.kept.numbers(was["hash"]), *flat(was["with"])))
         quiet = within(_keys(self.numbers, a, b), self.kept.quiet)
-        self.silent.append(pl.DataFrame([a[quiet], b[quiet]], _PAIR))
+        self.silent.append(pl.DataFrame([a[quiet], b[quiet]], PAIR))
         return quiet
 
     def note(self, silent: pl.DataFrame, told: pl.DataFrame) -> None:
         """Keep of which further pairs (a, b) nothing comes, and the others with what they are."""
-        rows = pl.concat([*self.silent, silent.select(*_PAIR)]).sort("a")
+        rows = pl.concat([*self.silent, silent.select(*PAIR)]).sort("a")
         a, b = rows["a"].to_numpy(), rows["b"].cast(pl.UInt64).to_numpy()
         self.kept.quiet = np.sort(_keys(self.numbers, a, b))
         held = lists(a, b, self.said.len())
@@ -118,6 +118,7 @@ def _digest(table: pl.DataFrame, policy: Policy) -> str:
     """A digest of all that the pairs depend on, beside the code."""
     found = hashlib.blake2b(repr((policy.candidates, policy.conflicts)).encode(), digest_size=16)
     for column in table.cast(pl.String).get_columns():
-        found.update(column.str.len_bytes().fill_null(2**32 - 1).to_numpy().tobytes())
-        found.update((column.str.join("").item() or "").encode())
+        found.update(column.str.len_bytes().fill_null(2**32 - 1).to_numpy().data)
+        told = column.str.join("").to_arrow(compat_level=pl.CompatLevel.oldest()).buffers()[2]
+        found.update(told or b"")
     return found.hexdigest()

@@ -124,7 +124,8 @@ class Remembered:
             stays = self.known["hash"].is_in(passed.implode())
             stays = stays.scatter(pl.concat([_AT, *self.asked]), True)
             every = pl.concat([self.known.filter(stays), *self.fresh])
-            new[_TEXTS] = every.unique("hash", keep="first").sort("hash")
+            once = every["hash"].arg_unique()
+            new[_TEXTS] = every[once.gather(every["hash"].gather(once).arg_sort())]
         found = () if self.tables else ("sought-*", "quiet")
         wanted = {
             path
