@@ -105,13 +105,17 @@ def masked_again(
     texts: pl.Series, known: Mapping[str, str], policy: Secrets
 ) -> tuple[pl.Series, pl.Series]:
     """Return texts with known secrets masked wherever they stand whole, and the kinds of each."""
-    out: list[tuple[str | None, list[str]]] = []
     held = texts.str.extract_many(wordlist(list(known)), overlapping=True)
-    for text, values in zip(texts, held.list.unique().to_list(), strict=True):
-        longest = sorted(values or [], key=lambda value: (-len(value), value))
+    rows = (held.list.len() > 0).arg_true()
+    out: list[tuple[str | None, list[str]]] = []
+    for text, values in zip(texts.gather(rows), held.gather(rows).list.unique(), strict=True):
+        longest = sorted(values, key=lambda value: (-len(value), value))
         out.append(_without(text, longest, known, policy))
-    made = pl.Series(texts.name, [text for text, _ in out], dtype=pl.String)
-    return made, pl.Series("kinds", [kinds for _, kinds in out], dtype=pl.List(pl.String))
+    made = texts.clone().scatter(rows, pl.Series([text for text, _ in out], dtype=pl.String))
+    kinds: list[list[str]] = [[] for _ in range(texts.len())]
+    for row, (_, told) in zip(rows, out, strict=True):
+        kinds[row] = told
+    return made, pl.Series("kinds", kinds, dtype=pl.List(pl.String))
 
 
 def _without(
