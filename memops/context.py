@@ -63,7 +63,7 @@ class Context:
         return value
 
     def of_texts(
-        self, key: object, texts: pl.Series, make: Callable[[list[str]], pl.DataFrame]
+        self, key: object, texts: pl.Series, make: Callable[[pl.Series], pl.DataFrame]
     ) -> tuple[pl.DataFrame, pl.Series]:
         """Return what `make` returns (text and more), each text made once, and the row of each text."""
         texts, held = texts.rename("text"), [self.cache[key]] if key in self.cache else []
@@ -71,7 +71,7 @@ class Context:
         if held:
             at = _places(texts, held[0]["text"])
         if not held or at.has_nulls():
-            held.append(make(texts.filter(at.is_null()).unique(maintain_order=True).to_list()))
+            held.append(make(texts.filter(at.is_null()).unique(maintain_order=True)))
             self.cache.pop(key, None)  # before both are held as one
             held = [in_one(held)]
             self.cache[key] = held[0]
@@ -80,11 +80,7 @@ class Context:
 
     def formed(self, key: object, texts: pl.Series, form: pl.Expr) -> pl.Series:
         """Return a form of each text, an expression over the column `text`; each text has it made once."""
-
-        def make(new: list[str]) -> pl.DataFrame:
-            return pl.DataFrame({"text": new}, {"text": pl.String}).with_columns(form=form)
-
-        known, at = self.of_texts(key, texts, make)
+        known, at = self.of_texts(key, texts, lambda new: new.to_frame().with_columns(form=form))
         return known["form"].gather(at)
 
 

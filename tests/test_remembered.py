@@ -49,10 +49,10 @@ NOW = "2026-06-01T02:00:00Z"
 def test_what_is_remembered_is_what_reading_says(tmp_path_factory, before, texts):
     folder = tmp_path_factory.mktemp("readings")
     first = Remembered(folder)
-    first.taken_apart(before)
+    first.taken_apart(pl.Series(before))
     first.keep()
     again = Remembered(folder)
-    assert again.taken_apart(texts).equals(taken_apart(texts))
+    assert again.taken_apart(pl.Series(texts)).equals(taken_apart(texts))
     assert again.read == len({*texts} - {*before})
 
 

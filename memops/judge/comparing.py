@@ -42,4 +42,5 @@ def read_once(texts: pl.Series, ctx: Context) -> tuple[pl.DataFrame, pl.Series]:
     Each is read once in the life of the context, or in an earlier night of its store.
     """
     kept = ctx.remembered
-    return ctx.of_texts("read", texts, taken_apart if kept is None else kept.taken_apart)
+    make = (lambda new: taken_apart(new.to_list())) if kept is None else kept.taken_apart
+    return ctx.of_texts("read", texts, make)

@@ -109,9 +109,8 @@ def known(table: pl.DataFrame, ctx: Context) -> Known | None:
     return Known(ctx.remembered, table, held["hash"].gather(at), ctx.policy)
 
 
-def _hashed(texts: list[str]) -> pl.DataFrame:
-    kinds = {"text": pl.String, "hash": pl.Binary}
-    return pl.DataFrame({"text": texts, "hash": hashes(texts)}, kinds)
+def _hashed(texts: pl.Series) -> pl.DataFrame:
+    return texts.to_frame().with_columns(hash=pl.Series(hashes(texts.to_list()), dtype=pl.Binary))
 
 
 def _digest(table: pl.DataFrame, policy: Policy) -> str:

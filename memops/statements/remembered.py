@@ -76,9 +76,10 @@ class Remembered:
         self.more |= {name} if asked.keys() - known.keys() else set()
         return [asked[key] for key in keys]
 
-    def taken_apart(self, texts: Sequence[str]) -> pl.DataFrame:
+    def taken_apart(self, texts: pl.Series) -> pl.DataFrame:
         """Return texts taken apart, in their order: those known as they are, the others anew."""
-        rows = pl.DataFrame({"text": texts, "hash": hashes(texts)}, {"text": pl.String(), **_HASH})
+        keys = pl.Series(hashes(texts.to_list()), dtype=pl.Binary)
+        rows = texts.rename("text").to_frame().with_columns(hash=keys)
         place = self.known.select("hash").with_row_index("at")
         at = rows.join(place, on="hash", how="left", maintain_order="left")["at"]
         new = rows.filter(at.is_null())

@@ -40,10 +40,10 @@ def dense_neighbours(table: pl.DataFrame, ctx: Context) -> pl.DataFrame | None:
     if encode is None:
         return _of_few(table, few) if few else None
 
-    def gridded(texts: list[str]) -> pl.DataFrame:
-        whole = np.rint(np.asarray(encode(texts)) * _UNIT).astype(np.int16)
+    def gridded(texts: pl.Series) -> pl.DataFrame:
+        whole = np.rint(np.asarray(encode(texts.to_list())) * _UNIT).astype(np.int16)
         kind = pl.Array(pl.Int16, whole.shape[1])
-        return pl.DataFrame({"text": texts, "vector": pl.Series(whole, dtype=kind)})
+        return texts.to_frame().with_columns(vector=pl.Series(whole, dtype=kind))
 
     found = [NEAR.to_frame()]
     if table.height > 1:
