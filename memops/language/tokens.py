@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from memops.language.vocabulary import CONTENT, Token, bigrams, is_run
+from memops.language.vocabulary import CONTENT, Word, bigrams, is_run
 from memops.ordered import distinct, within
 
 Array = Any
@@ -34,7 +34,7 @@ class Numbers(dict[T, int]):
 class Words:
     """Distinct words, each a concept, a class and how it is written, and what they are."""
 
-    def __init__(self, words: Sequence[tuple[str, str, str]], items: Numbers[str]) -> None:
+    def __init__(self, words: Sequence[Word], items: Numbers[str]) -> None:
         self.words = words
         self.classes: Numbers[str] = Numbers()
         self.kind = np.array([self.classes[kind] for _, kind, _ in words], np.int64)
@@ -223,14 +223,14 @@ def _among(known: Mapping[str, int], names: Iterable[str]) -> Array:
     return out
 
 
-def tokens_of(said: Sequence[Sequence[Token]], items: Numbers[str]) -> Tokens:
-    """Return the table of the tokens of texts; concepts get numbers among the items."""
+def tokens_of(
+    said: Sequence[Sequence[Word]], clauses: Sequence[Sequence[int]], items: Numbers[str]
+) -> Tokens:
+    """Return the table of the words of texts and their clauses; concepts get numbers among the items."""
     row = np.repeat(np.arange(len(said)), np.fromiter(map(len, said), np.int64, len(said)))
-    known: Numbers[Token] = Numbers()
-    at = np.fromiter(map(known.__getitem__, chain.from_iterable(said)), np.int64, len(row))
-    words: Numbers[tuple[str, str, str]] = Numbers()
-    word = np.array([words[token[:3]] for token in known], np.int64)[at]
-    clause = np.array([token.clause for token in known], np.int64)[at]
+    words: Numbers[Word] = Numbers()
+    word = np.fromiter(map(words.__getitem__, chain.from_iterable(said)), np.int64, len(row))
+    clause = np.fromiter(chain.from_iterable(clauses), np.int64, len(row))
     return Tokens(len(said), row, word, clause, Words(list(words), items), items)
 
 

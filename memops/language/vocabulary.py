@@ -54,25 +54,41 @@ def plainly(text: str) -> str:
     return plain.replace("’", "'").translate(_simplified())
 
 
+Word = tuple[str, str, str]
+"""The concept, the class and the surface of a token."""
+
+
 def heard(plain: str, values: Sequence[Said]) -> list[Token]:
     """Return the tokens of a text of `plainly` that holds some values."""
-    tokens: list[Token] = []
+    return [*map(token, *parsed(plain, values))]
+
+
+def token(word: Word, clause: int) -> Token:
+    """Return a word in a clause as a token."""
+    return Token(*word, clause)
+
+
+def parsed(plain: str, values: Sequence[Said]) -> tuple[list[Word], list[int]]:
+    """Return the same as words, and the clause of each."""
+    words_: list[Word] = []
+    clauses: list[int] = []
     if values:
         plain, valued = _marked(plain, values)
         told = iter(valued)
-    clause, known = 0, _known(0)
+    clause = 0
     for piece in _PIECE.findall(plain):
         if piece in _BREAKS:
             clause += 1
-            known = _known(clause)
-        elif piece in _MARKS:
-            tokens.append(_valued(*next(told), clause))
+            continue
+        if piece in _MARKS:
+            words_.append(_valued(*next(told)))
         elif piece[0] == "不":
-            opens = not tokens or tokens[-1].clause < clause
-            tokens += known[_HOWEVER.sub("", piece) if opens else piece]
+            opens = not clauses or clauses[-1] < clause
+            words_ += _known[_HOWEVER.sub("", piece) if opens else piece]
         else:
-            tokens += known[piece]
-    return _phrased(tokens)
+            words_ += _known[piece]
+        clauses += [clause] * (len(words_) - len(clauses))
+    return _phrased(words_, clauses)
 
 
 def _marked(plain: str, values: Sequence[Said]) -> tuple[str, list[tuple[Said, str]]]:
@@ -246,24 +262,17 @@ def _split(piece: str) -> list[str]:
     return halves if all(half.lower() in words() for half in halves) else [piece]
 
 
-_KEPT = 200_000
+def _told(piece: str) -> Sequence[Word]:
+    """The words of a piece between two breaks or values."""
+    return _segmented(piece) if not piece or _is_wide(piece[0]) else _latin(piece)
 
 
-@lru_cache(maxsize=1000)
-def _known(clause: int) -> Kept[str, Sequence[Token]]:
-    """The tokens of pieces in one clause, the fewer of them kept the later it comes."""
-
-    def told(piece: str) -> Sequence[Token]:
-        words_ = _segmented(piece) if not piece or _is_wide(piece[0]) else _latin(piece)
-        return [Token(concept, kind, said, clause) for concept, kind, said in words_]
-
-    return Kept(told, _KEPT >> clause)
+_known: Kept[str, Sequence[Word]] = Kept(_told)
 
 
-@lru_cache(maxsize=200_000)
-def _latin(piece: str) -> tuple[tuple[str, str, str], ...]:
-    """The words of a Latin piece as concept, class and surface."""
-    return tuple([(*_meaning(word), word) for word in _split(piece)])
+def _latin(piece: str) -> list[Word]:
+    """The words of a Latin piece."""
+    return [(*_meaning(word), word) for word in _split(piece)]
 
 
 def _meaning(piece: str) -> tuple[str, str]:
@@ -277,11 +286,10 @@ def _meaning(piece: str) -> tuple[str, str]:
     return f"w:{stem(low) if low.isalpha() else low}", "name" if named else "word"
 
 
-@lru_cache(maxsize=200_000)
-def _segmented(run: str) -> tuple[tuple[str, str, str], ...]:
-    """A Chinese run as concept, class and surface of its words, the longest known first."""
+def _segmented(run: str) -> list[Word]:
+    """The words of a Chinese run, the longest known first."""
     table, sizes = words(), _sizes()
-    out: list[tuple[str, str, str]] = []
+    out: list[Word] = []
     unknown, at = "", 0
     while at < len(run):
         left = len(run) - at
@@ -299,7 +307,7 @@ def _segmented(run: str) -> tuple[tuple[str, str, str], ...]:
         at += size or 1
     if unknown:
         out.append((f"h:{unknown}", "word", unknown))
-    return tuple(out)
+    return out
 
 
 @cache
@@ -312,27 +320,29 @@ def _sizes() -> dict[str, tuple[int, ...]]:
     return {first: tuple(sorted(sizes, reverse=True)) for first, sizes in out.items()}
 
 
-def _valued(value: Said, surface: str, clause: int) -> Token:
-    return Token(f"{value.kind}={value.form}", "value", surface, clause)
+def _valued(value: Said, surface: str) -> Word:
+    return f"{value.kind}={value.form}", "value", surface
 
 
 _bare: Kept[str, str] = Kept(lambda surface: surface.lower().rstrip("."))
 """Words in lower case, without the point of what is cut short."""
 
 
-def _phrased(tokens: list[Token]) -> list[Token]:
-    """Join the words of English phrases."""
+def _phrased(words_: list[Word], clauses: list[int]) -> tuple[list[Word], list[int]]:
+    """Join the words of English phrases; each is of the clause of its first."""
     begin, bare = phrases(), _bare
-    low = [bare[token[2]] for token in tokens]
-    out: list[Token] = []
+    low = [bare[word[2]] for word in words_]
+    out: list[Word] = []
+    of: list[int] = []
     at = 0
     for start, listed in enumerate(map(begin.get, low)):
         if listed is None or start < at:
             continue
         for parts, meaning in listed:
             if tuple(low[start : start + len(parts)]) == parts:
-                out += tokens[at:start]
-                out.append(Token(*meaning, " ".join(parts), tokens[start].clause))
+                out += words_[at:start]
+                out.append((*meaning, " ".join(parts)))
+                of += clauses[at : start + 1]
                 at = start + len(parts)
                 break
-    return [*out, *tokens[at:]] if at else tokens
+    return ([*out, *words_[at:]], [*of, *clauses[at:]]) if at else (words_, clauses)

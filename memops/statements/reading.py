@@ -25,7 +25,7 @@ from memops.language.tokens import (
     tokens_of,
     union,
 )
-from memops.language.vocabulary import Said, Token, heard, plainly
+from memops.language.vocabulary import Said, Token, Word, parsed, plainly, token
 from memops.ordered import within
 from memops.statements.aligned import edges, left, light, places, refused, relations
 from memops.statements.cues import DENYING, denied, marks
@@ -71,12 +71,12 @@ class Reading:
 
 
 class Read(NamedTuple):
-    """Texts read: of each family texts' numbers and codes, in their order; marks; what codes mean."""
+    """Texts read: of each family texts' numbers and codes, in their order; marks; what codes mean; words, clauses."""
 
     families: dict[str, tuple[Array, Array]]
     marks: dict[str, Array]
     items: dict[int, str]
-    tokens: list[list[Token]]
+    words: list[tuple[list[Word], list[int]]]
 
 
 def read_many(texts: Sequence[str]) -> list[Reading]:
@@ -91,7 +91,7 @@ def read_many(texts: Sequence[str]) -> list[Reading]:
         Reading(
             {name: frozenset(items) for name, items in of.items()},
             {name: float(column[n]) for name, column in found.marks.items()},
-            tuple(found.tokens[n]),
+            tuple(map(token, *found.words[n])),
         )
         for n, of in enumerate(sets)
     ]
@@ -105,9 +105,10 @@ def read_in_one(texts: Sequence[str]) -> Read:
     says = [*map(saying, plains, told_values, langs)]
     told_values = [told.values for told in says]
     values = [*map(said_in, plains, told_values)]
-    lists = [heard(plain, own) for plain, own in zip(plains, values, strict=True)]
+    found = [*map(parsed, plains, values)]
+    lists, clauses = [said for said, _ in found], [of for _, of in found]
     items: Numbers[str] = Numbers()
-    t = tokens_of(lists, items)
+    t = tokens_of(lists, clauses, items)
     said = t.renamed(DENYING)
     sets = _sets(lists, values, t, said)
     sets["left"] = left(said)
@@ -133,10 +134,10 @@ def read_in_one(texts: Sequence[str]) -> Read:
         in_order(sets, codes) | edges(said, codes) | places(said, codes) | relations(said, codes)
     )
     bare = [*map(_without_numerals, plains, told_values)]
-    found = marks(bare, [told.sign for told in says], t) | {
+    seen = marks(bare, [told.sign for told in says], t) | {
         n: np.asarray(v, float) for n, v in told.items()
     }
-    return Read(families, found, dict(zip(codes.tolist(), every, strict=True)), lists)
+    return Read(families, seen, dict(zip(codes.tolist(), every, strict=True)), found)
 
 
 def _told(says: Sequence[Saying], t: Tokens) -> dict[str, Keys]:
@@ -171,7 +172,7 @@ _COUNTED = frozenset({"number", "money", "number rate", "money rate"})
 
 
 def _sets(
-    lists: list[list[Token]], values: list[list[Said]], t: Tokens, said: Tokens
+    lists: list[list[Word]], values: list[list[Said]], t: Tokens, said: Tokens
 ) -> dict[str, Keys]:
     """The sets that the judgement looks at, but for those of words side by side."""
     forms = ((row, [f"{v.kind}={v.form}" for v in found]) for row, found in enumerate(values))
@@ -247,7 +248,7 @@ def _counted(t: Tokens) -> tuple[Keys, Keys]:
     return sides[0], sides[1]
 
 
-def _numbered(lists: list[list[Token]], values: list[list[Said]], t: Tokens) -> Keys:
+def _numbered(lists: list[list[Word]], values: list[list[Said]], t: Tokens) -> Keys:
     """What only numbers something: identifiers of two words, and numbers beside their noun."""
     named = [
         (row, [f"{v.kind}={v.form}"])
@@ -255,7 +256,9 @@ def _numbered(lists: list[list[Token]], values: list[list[Said]], t: Tokens) -> 
         for v in found if v.kind == "ordinal" or (v.kind == "ident" and "#" in v.form)
     ]  # fmt: skip
     rows = np.flatnonzero(t.texts(numbers(t))).tolist()
-    return keys_of([*named, *((row, numbering(lists[row])) for row in rows)], t.items)
+    ends = np.append(t.begin, len(t.row))
+    told = ((row, map(token, lists[row], t.clause[ends[row] : ends[row + 1]])) for row in rows)
+    return keys_of([*named, *((row, numbering([*tokens])) for row, tokens in told)], t.items)
 
 
 def _head(t: Tokens) -> Keys:
