@@ -156,16 +156,30 @@ class Tokens:
     def parted(self, mask: Array) -> Keys:
         """Return for each text the parts of the tokens of a mask (`vocabulary.bigrams`)."""
         run = self.words.run[self.word] & mask
-        return union(self.keys(mask & ~run), self.spread(run, lambda run, *_: bigrams(run)))
+        return union(self.keys(mask & ~run), self._told(run, self.parts, self.word[run]))
+
+    @cached_property
+    def parts(self) -> tuple[Array, Array]:
+        """The parts of each word that is an unknown run: how many, and all of them one after the other."""
+        told = [
+            bigrams(word[0]) if run else ()
+            for word, run in zip(self.words.words, self.words.run, strict=True)
+        ]
+        flat = np.fromiter(map(self.items.__getitem__, chain.from_iterable(told)), np.int64)
+        return np.array([*map(len, told)], np.int64), flat
 
     def spread(self, mask: Array, items_of: Callable[[str, str, str], Sequence[str]]) -> Keys:
         """Return for each text the items that the words of a mask stand for."""
         held = _held(self.word[mask], len(self.words.words))
         place = (np.cumsum(held) - 1)[self.word[mask]]
         told = [items_of(*self.words.words[w]) for w in np.flatnonzero(held).tolist()]
-        number = self.items.__getitem__
-        flat = np.array([number(item) for items in told for item in items], np.int64)
+        flat = np.fromiter(map(self.items.__getitem__, chain.from_iterable(told)), np.int64)
         size = np.array(list(map(len, told)), np.int64)
+        return self._told(mask, (size, flat), place)
+
+    def _told(self, mask: Array, listed: tuple[Array, Array], place: Array) -> Keys:
+        """For each text the listed items (how many each, all of them) of what the tokens of a mask stand for."""
+        size, flat = listed
         count = size[place]
         first = (np.cumsum(size) - size)[place] - (np.cumsum(count) - count)
         return keyed(

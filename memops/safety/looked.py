@@ -61,7 +61,7 @@ def remembering(folder: Path, *policies: Secrets | Hostile) -> Iterator[None]:
     """Take for clean what the last night of a store found so, and keep what this one asks about."""
     from memops.statements.remembered import recalled, written
 
-    every = (_DEFAULT, *policies)
+    every = {repr(one): one for one in (_DEFAULT, *policies)}.values()
     names = {repr(one): f"clean-{_key(repr(one)).hex()}" for one in every}
     before = {name: {*recalled(folder, name, _CLEAN)["hash"]} for name in names.values()}
     for one in every:
