@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memops.language.tokens import divided, keyed, minus, of_texts, union
+from memops.language.tokens import Numbers, divided, keyed, minus, of_texts, tokens_of, union
+from memops.language.vocabulary import heard, parsed
 from memops.ordered import within
 from memops.statements.reading import ALIGNED, read_in_one, read_many
 from tests.counts import few
@@ -30,6 +31,24 @@ def test_words_side_by_side_have_the_same_codes_in_every_batch(said):
         for name in ALIGNED:
             rows, codes = together[name]
             assert codes[rows == n].tolist() == alone[name][1].tolist()
+
+
+@few(20)
+@given(texts, st.integers(1, 3))
+def test_words_that_are_not_asked_pass_no_test_and_others_do_as_ever(said, nth):
+    found = [parsed(text, []) for text in said]
+    t = tokens_of([words for words, _ in found], [clauses for _, clauses in found], Numbers())
+    asked, mask = list[str](), t.at % nth == 0
+    wide = t.those(mask, lambda _, __, surface: asked.append(surface) or not surface.isascii())
+    every = [word for words, _ in found for word in words]
+    assert {*asked} == {every[at][2] for at in np.flatnonzero(mask)}
+    assert wide.tolist() == [
+        held and not w[2].isascii() for held, w in zip(mask, every, strict=True)
+    ]
+    heads = [word[2].lower().partition(" ")[0] for word in every]
+    assert t.headed("no".__le__).tolist() == [head >= "no" for head in heads]
+    listed = [(w, token.clause) for text in said for token in heard(text, []) for w in [token[:3]]]
+    assert listed == [pair for one in found for pair in zip(*one, strict=True)]
 
 
 @pytest.mark.parametrize(
