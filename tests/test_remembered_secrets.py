@@ -2,10 +2,11 @@
 
 import json
 
+import polars as pl
 import pytest
 
 from memops.policy.safety import Secrets
-from memops.safety.known_secrets import learn, remembered
+from memops.safety.known_secrets import KnownSecrets, learn, remembered
 from memops.schema import from_rows
 from tests.test_purging import holding
 
@@ -24,6 +25,23 @@ NOTE = f"""# 2026-05-19
 
 - works on the second pump
 """
+
+
+class _Counted(dict[str, tuple[str, int]]):
+    """What is known, and how often all of it is gone through."""
+
+    times = 0
+
+    def values(self):
+        self.times += 1
+        return super().values()
+
+
+def test_what_is_known_is_gone_through_once_however_many_texts_are_looked_at():
+    known = _Counted({f"{n:032}": ("token", n % 30) for n in range(100)})
+    texts = pl.Series([f"run 3f9a77d0c2b84e{n:02} of the mount" for n in range(50)])
+    assert KnownSecrets(((b"key", known),)).values(texts, Secrets()) == {}
+    assert known.times == 1
 
 
 @pytest.fixture
