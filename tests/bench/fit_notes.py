@@ -82,7 +82,8 @@ def cases(notes: list[Row]) -> dict[str, list[Case]]:
             theme = part(n) if name == "turn" else ""
             verdict.append((x, NAMED.get(action, action), weight, theme))
     kind = [
-        (x, k, WEIGHT["piece"], "") for x, (_, k) in zip(shown([t for t, _ in pieces]), pieces, strict=True)
+        (x, k, WEIGHT["piece"], "")
+        for x, (_, k) in zip(shown([t for t, _ in pieces]), pieces, strict=True)
     ]
     facts = shown([text for text, *_ in stated])
     kind += [(x, name, 1.0, theme) for x, (_, name, theme) in zip(facts, stated, strict=True)]
