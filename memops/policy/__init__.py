@@ -96,7 +96,7 @@ class Extract(Section):
     )
     noise: Share = setting(0.7, "the same of a note that has the words of a banner or of a program")
     surely: Share = setting(
-        0.9, "the same of a note with a number; and for a retirement to be of low risk"
+        0.95, "the same of a note with a number; and for a retirement to be of low risk"
     )
     importance: dict[Kind, Share] = setting(
         {
