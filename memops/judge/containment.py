@@ -6,6 +6,7 @@ text then says nothing that the fuller one does not say in the same words.
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import polars as pl
@@ -13,6 +14,8 @@ import polars as pl
 from memops.context import Context
 from memops.language.text import normalised, spelling
 from memops.schema import only
+from memops.values import sign
+from memops.values.algebra import ONE, ONLY
 
 _ENDS = r"[.!?;](?:\s|$)|[。！？；\r\n]"
 _ASIDE = r"[(（]([^()（）]*)[)）]"
@@ -24,7 +27,8 @@ def contained(texts: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return which texts (id, scope, text) stand whole in a fuller one of their scope: id, keeper.
 
     Every sentence of the one is a sentence of the keeper, or begins one and is followed there by
-    a comma; what one of them says in brackets counts as a sentence by itself. Of several keepers
+    a comma, unless it says that this is all; what one of them says in brackets counts as a sentence by
+    itself. Of several keepers
     the longest is named, of equals the first id; it is contained in none itself. Work grows with
     the number of texts: each is compared with those that share its rarest beginning, of which
     there are at most 20.
@@ -55,7 +59,7 @@ def contained(texts: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     )
     read = _read(pl.concat([pairs["text"], pairs["fuller"]]).unique().sort().to_list())
     holds = [
-        read[text].all <= read[fuller].begun
+        read[text].all <= (read[fuller].all if _closed(text) else read[fuller].begun)
         for text, fuller in pairs.select("text", "fuller").iter_rows()
     ]
     held = pairs.filter(pl.Series(holds, dtype=pl.Boolean))
@@ -63,6 +67,15 @@ def contained(texts: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     return best.join(best.select("id"), left_on="keeper", right_on="id", how="anti").select(
         "id", "keeper"
     ).sort("id")  # fmt: skip
+
+
+@lru_cache(10_000)
+def _closed(text: str) -> bool:
+    """Whether a sentence says that what it names is all: only, nobody but, exactly."""
+    return any(not _LIMITS.isdisjoint(sign(part).ops) for part in re.split(_ENDS, text) if part)
+
+
+_LIMITS = frozenset({ONE, ONLY})
 
 
 class _Parts(NamedTuple):

@@ -98,7 +98,7 @@ def same() -> pl.Expr:
     attributes = (c("attributes_same") >= 1) & (c("attributes_a") + c("attributes_b") == 0)
     translated = (c("scripts_differ") > 0) & (c("contained") >= _TRANSLATED)
     near = about_one_thing() & attributes & (_alike() | translated)
-    return (
+    return ~_at_another_time() & (
         restated()
         | valued()
         | (
@@ -110,6 +110,12 @@ def same() -> pl.Expr:
             & (near | _word_for_word())
         )
     )
+
+
+def _at_another_time() -> pl.Expr:
+    """True when the same words in the same order of one script tell in one alone that something is over."""
+    ordered = (c("gap_a") == 0) & (c("gap_b") == 0) & (c("scripts_differ") == 0)
+    return ordered & (c("pasts_differ") > 0)
 
 
 _TRANSLATED = 0.7
@@ -155,14 +161,22 @@ def valued() -> pl.Expr:
     told = (c("values_same") >= 1) & (c("gist_same") >= 1) & neither("values", "gist", "ties")
     lone = (c("values_same") > 1) & (c("gist_same") < _PAIR)
     named = lone & (c("governed_differs") > 0)  # the 9:00 call moved to Monday
-    return told & held & (c("past") != 1) & ~named & ~_of_another()
+    supposed = (c("hypothetical_a") > 0) & (c("small_differs") > 0)  # if, even if
+    timely = (c("past") != 1) & ~supposed
+    return told & held & timely & _denying_alike() & ~named & ~_of_another()
 
 
 def _nothing_more() -> pl.Expr:
-    """True when no word of content, of change or that denies stands in one alone: at night; failed."""
+    """True when no word of content or of change stands in one alone: at night; failed."""
     changed = (c("change_one") > 0) & ~neither("known")
     said = pl.max_horizontal(more("a"), more("b")) > 0
-    return ~said & ~changed & ((c("refused_a") > 0) == (c("refused_b") > 0))
+    return ~said & ~changed
+
+
+def _denying_alike() -> pl.Expr:
+    """True when both deny something, or neither: not twice in one, and nowhere in the other."""
+    denied = ("negations", "refused")
+    return pl.all_horizontal((c(f"{name}_a") > 0) == (c(f"{name}_b") > 0) for name in denied)
 
 
 def _of_another() -> pl.Expr:
@@ -186,9 +200,6 @@ def unaltered() -> pl.Expr:
     counted = pl.sum_horizontal(f"{name}_one" for name in QUANTIFIERS) == 0
     tied = (c("relation_differs") <= 0) & (c("governed_differs") <= 0)
     held = neither("current") & pl.all_horizontal(c(name) == 0 for name in (*_MOVED, *_FORMED))
-    denies = (c("negations_a") > 0) == (
-        c("negations_b") > 0
-    )  # twice in one, and nowhere in the other
     # The dog chased, it was chased by; it is chased by, who chased it.
     acted = (c("acted_differs") > 0) & ((c("first_same") >= 1) | (c("past") == 1))
     gap = pl.max_horizontal("gap_a", "gap_b")
@@ -198,7 +209,7 @@ def unaltered() -> pl.Expr:
     moved &= (c("values_same") != 1) | (c("both_content") > _PAIR)  # a red car, the car is red
     moved |= c("beyond_differs") > 0
     moved |= c("scopes_differ") > 0  # some guests and all hosts; he did not say, she did not pay
-    return held & counted & denies & (tied | ~_alike()) & ~acted & ~moved
+    return held & counted & _denying_alike() & (tied | ~_alike()) & ~acted & ~moved
 
 
 _PAIR = 2

@@ -98,13 +98,28 @@ _FRAMING = frozenset({WAS, FROM, ONLY, ALSO, ONE})
 
 def pasts(t: Tokens) -> Keys:
     """Return which texts tell of the past: by a word for it, or by a verb where no word tells a time."""
+    told, over, verb = _tensed(t)
+    silent = verb & ~t.texts(told)[t.row]
+    return keyed(np.flatnonzero(t.texts(over | silent)), t.items[_PAST])
+
+
+def past_clauses(t: Tokens) -> Array:
+    """Return in how many of its clauses each text tells of the past."""
+    told, over, verb = _tensed(t)
+    timed = np.bincount(t.nth_clause, weights=told) > 0
+    past = np.flatnonzero(over | (verb & ~timed[t.nth_clause]))
+    _, first = np.unique(t.nth_clause[past], return_index=True)
+    return np.bincount(t.row[past[first]], minlength=t.n)
+
+
+def _tensed(t: Tokens) -> tuple[Array, Array, Array]:
+    """Which tokens tell a time, which of them that it is over, and which are verbs in the past."""
     known = words(codes())
     told = t.headed(_tenses().__contains__)
     told |= t.said(function_words("becoming"))  # gets watered
     over = t.headed(lambda head: _PAST in _tenses().get(head, ()))
     verb = ~t.kinds("name") & t.headed(known.in_past)
-    silent = verb & ~t.texts(told)[t.row]
-    return keyed(np.flatnonzero(t.texts(over | silent)), t.items[_PAST])
+    return told, over, verb
 
 
 def persons(t: Tokens) -> Keys:

@@ -29,7 +29,15 @@ from memops.language.vocabulary import Said, Token, Word, parsed, plainly, token
 from memops.ordered import within
 from memops.statements.aligned import edges, left, light, places, refused, relations
 from memops.statements.cues import DENYING, denied, marks
-from memops.statements.exact import exact, lasts, modifiers, order_of_persons, pasts, persons
+from memops.statements.exact import (
+    exact,
+    lasts,
+    modifiers,
+    order_of_persons,
+    past_clauses,
+    pasts,
+    persons,
+)
 from memops.statements.fact import FRAME, frame, grouped
 from memops.statements.formed import formed
 from memops.statements.gist import gists
@@ -127,6 +135,7 @@ def read_in_one(texts: Sequence[str]) -> Read:
         "masked": np.array(["[redacted" in text for text in texts]),
         "unspaced": np.array([_WIDE.search(text) is not None for text in texts]),
         "cut": np.array([len(text) > LIMIT for text in texts]),
+        "pasts": past_clauses(t),
     }
     every = list(items)
     codes = np.fromiter(map(code_of_item, every), np.uint64, len(every))

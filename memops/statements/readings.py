@@ -132,10 +132,13 @@ def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
     for name in ("small_differs", "endings_differ"):
         out[name] = np.where(out["scripts_differ"], 0, np.maximum(out[name], 0))
     _round(out, r, a, b)
-    timed = (r.size("timeless", a) + r.size("timeless", b) == 0) & (out["past"] == 1)
+    tells = r.size("timeless", a) + r.size("timeless", b) == 0
+    timed = tells & (out["past"] == 1)
     timely = ~timed & (out["endings_differ"] == 0) & (out["values_a"] + out["values_b"] == 0)
     signs = sum(r.marks[name][x] for name in ("negations", *QUANTIFIERS) for x in (a, b))
     signs += r.size("signed", a) + r.size("signed", b)
+    timed_apart = np.abs(r.marks["pasts"][a] - r.marks["pasts"][b])
+    out["pasts_differ"] = np.where(tells & (signs == 0), timed_apart, 0)
     plain = (signs == 0) & (out["small_differs"] + out["endings_differ"] > 0)
     out["restated"] = np.where(plain, 0, out["restated"])
     one = ((r.shared("roles", "roles", a, b) > 0) & timely) | _in_voice(out, r, a, b)
