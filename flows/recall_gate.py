@@ -7,8 +7,8 @@ from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 from prefect.states import Completed, State
 
+from memops import steps
 from memops.errors import GateInconclusive, MemopsError
-from memops.evaluation.grading_steps import Asked, gate
 
 NAMES = {"fail": WORDS[30], "inconclusive": WORDS[31], "warn": "GateWarned"}
 
@@ -31,7 +31,7 @@ def recall_gate(
         accept: Record these grades as the baseline.
     """
     try:
-        said = as_task(gate, Asked(store, suite, settings(config, state)), accept)
+        said = as_task(steps.gate, store, suite, settings(config, state), accept)
     except GateInconclusive as error:
         return Completed(name=WORDS[31], message=f"{store}: {error.message}; {error.hint}")
     except MemopsError as error:

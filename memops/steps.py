@@ -169,6 +169,20 @@ def apply_step(plan: str, settings: Settings, approve: bool) -> dict[str, Any]:
     return {k: done[k] for k in _SAID if k in done}
 
 
+def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str, Any]:
+    """Grade a snapshot and what a plan would leave of it, which loads what other nights need not."""
+    from memops.evaluation import grading_steps
+
+    return grading_steps.grade_plan(path, plan, suite, settings)
+
+
+def gate(store: str, suite: str, settings: Settings, accept: bool = False) -> dict[str, Any]:
+    """Grade a store and compare with its suite's baseline, or record the grades as that."""
+    from memops.evaluation import grading_steps
+
+    return grading_steps.gate(grading_steps.Asked(store, suite, settings), accept)
+
+
 def report_step(night: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """Write the report of a night beside its plan."""
     from memops.reports.reporting import write_report
@@ -181,6 +195,6 @@ def report_step(night: dict[str, Any], settings: Settings) -> dict[str, Any]:
 
 
 __all__ = [
-    "apply_step", "ask_step", "audit_store", "fixed", "plan_step", "recover", "remedies",
-    "report_step", "take_snapshot",
+    "apply_step", "ask_step", "audit_store", "fixed", "gate", "grade_plan", "plan_step", "recover",
+    "remedies", "report_step", "take_snapshot",
 ]  # fmt: skip

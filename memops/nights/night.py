@@ -85,9 +85,7 @@ def curate(
         if unread := taken["notes"].get("skipped"):
             night["unread"] = unread
         if chosen := suite or settings.store(name).suite:
-            from memops.evaluation import grading_steps
-
-            night |= timed(grading_steps.grade_plan, taken["path"], night["plan"], chosen, settings)
+            night |= timed(steps.grade_plan, taken["path"], night["plan"], chosen, settings)
         night["timings"] = timings
         with _told_beside_its_run(night, settings, passing):
             if night.get("verdict") == "fail":
