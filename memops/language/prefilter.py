@@ -55,11 +55,10 @@ def possible(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
     At most 64 patterns; an empty one is taken to be possible everywhere.
     """
     words, bits, unknown = _table(tuple(patterns))
-    held = sought(words, texts)
     found = (
         texts.to_frame("text")
         .with_row_index("row")
-        .select("row", word=pl.col("text").str.extract_many(held, overlapping=True))
+        .select("row", word=pl.col("text").str.extract_many(sought(words, texts), overlapping=True))
         .filter(pl.col("word").list.len() > 0)
         .explode("word")
         .with_columns(pl.col("word").cast(pl.Enum(words)).to_physical())
