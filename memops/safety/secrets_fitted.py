@@ -121,7 +121,9 @@ def likely(texts: pl.Series) -> pl.DataFrame:
 
 def _any(texts: pl.Series, words: Iterable[str]) -> pl.Series:
     """Whether each text holds one of some strings."""
-    return texts.str.contains_any(sought(words, texts), ascii_case_insensitive=True).fill_null(False)
+    return texts.str.contains_any(sought(words, texts), ascii_case_insensitive=True).fill_null(
+        False
+    )
 
 
 def hashed(sign: str) -> int:
