@@ -50,6 +50,15 @@ def test_a_kept_table_that_is_damaged_is_made_again(source, damage):
     assert kept.read_bytes() != damage
 
 
+def test_a_kept_table_with_one_byte_changed_is_made_again(source):
+    said = toml(source)
+    [kept] = (source.parent / "__pycache__").iterdir()
+    data = kept.read_bytes()
+    for at in range(len(data)):
+        kept.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        assert toml(source) == said
+
+
 def test_where_nothing_may_be_written_a_table_is_made_each_time(source, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     assert toml(source) == toml(source)

@@ -21,7 +21,7 @@ from tests.stores.clawseed_db import build as clawseed
 NOW = "2026-06-01T12:00:00Z"
 CHATTER = [
     "在吗", "快点啊", "继续", "ok", "thanks!", "帮我查下天气", "今天有什么新闻", "哈哈", "怎么又报错了",
-    "画一只猫", "搜一下附近的药店", "what time is it?", "好的", "辛苦了", "再试一次", "lol", "你在吗？",
+    "写一首诗", "搜一下附近的药店", "what time is it?", "好的", "辛苦了", "再试一次", "lol", "你在吗？",
     "把它删掉", "晚安", "find me a cheap flight to Rome", "A2A regression: reply with your agent id",
     "tool_call repair: your last JSON was invalid, resend arguments only", "我的幸运数字是啥？",
 ]  # fmt: skip

@@ -477,6 +477,7 @@ def test_what_no_label_stands_before_and_what_says_what_to_put_is_left():
     made = random.Random(1)
     value = "".join(made.choices(string.ascii_letters + string.digits, k=33))
     for text, kept in (
+        (f"| north | `stock_0300.zip` | `{value}` |", True),  # the name of a file somewhere
         (f"| north | access token | `{value}` |", False),
         ("User: Rosa/Harbour63 (second shift)", True),  # said by
         ("Mill login: rosa/Harbour63", False),

@@ -115,7 +115,12 @@ def same() -> pl.Expr:
 def _at_another_time() -> pl.Expr:
     """True when the same words in the same order of one script tell in one alone that something is over."""
     ordered = (c("gap_a") == 0) & (c("gap_b") == 0) & (c("scripts_differ") == 0)
-    return ordered & (c("pasts_differ") > 0)
+    return ordered & (c("pasts_differ") > 0) & _tensed()
+
+
+def _tensed() -> pl.Expr:
+    """True when a word of each tells a time, as none does of "born in May" and "a fall of 2 %"."""
+    return (c("tensed_a") > 0) & (c("tensed_b") > 0)
 
 
 _TRANSLATED = 0.7
@@ -162,7 +167,7 @@ def valued() -> pl.Expr:
     lone = (c("values_same") > 1) & (c("gist_same") < _PAIR)
     named = lone & (c("governed_differs") > 0)  # the 9:00 call moved to Monday
     supposed = (c("hypothetical_a") > 0) & (c("small_differs") > 0)  # if, even if
-    timely = (c("past") != 1) & ~supposed
+    timely = ~((c("past") == 1) & _tensed()) & ~supposed
     return told & held & timely & _denying_alike() & ~named & ~_of_another()
 
 

@@ -12,6 +12,9 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any, TypeVar
 
+from xxhash import xxh3_128_digest
+
+_SUM = 16  # bytes of a digest
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -71,17 +74,25 @@ def beside(name: str, sources: Sequence[Path], make: Callable[[], V], key: Any =
     stamp: Any = key, [(each.st_mtime_ns, each.st_size) for each in seen]
     place = Path(cache_from_source(str(sources[0]))).with_suffix(f".kept-{name}")
     with suppress(OSError, EOFError, ValueError, TypeError):
-        before, kept = marshal.loads(place.read_bytes())
+        data = place.read_bytes()
+        before, kept = _loaded(data)
         if before == stamp:
-            return kept  # type: ignore[no-any-return]
+            return kept
     made: Any = make()
     if not sys.dont_write_bytecode:
         with suppress(OSError, ValueError):
-            place.parent.mkdir(exist_ok=True)
-            draft = place.with_suffix(f".{os.getpid()}")
-            draft.write_bytes(marshal.dumps((stamp, made)))
+            place.parent.mkdir(parents=True, exist_ok=True)
+            draft = place.with_suffix(f"{place.suffix}.{os.getpid()}")
+            data = marshal.dumps((stamp, made))
+            draft.write_bytes(xxh3_128_digest(data) + data)
             draft.replace(place)
     return made  # type: ignore[no-any-return]
+
+
+def _loaded(data: bytes) -> tuple[Any, Any]:
+    """What is kept, and of what it was made; nothing where a byte is another."""
+    whole = data[:_SUM] == xxh3_128_digest(data[_SUM:])
+    return marshal.loads(data[_SUM:]) if whole else (None, None)
 
 
 def toml(path: Path) -> dict[str, Any]:

@@ -92,7 +92,7 @@ class Extract(Section):
     also: Share = setting(0.12, "least probability of a second kind that a fact is tagged with")
     passage: AtLeastOne = setting(200, "characters of a line that are told as one fact")
     junk: Share = setting(
-        0.88, "least probability that a note without a fact is junk, to be retired"
+        0.92, "least probability that a note without a fact is junk, to be retired"
     )
     noise: Share = setting(0.7, "the same of a note that has the words of a banner or of a program")
     surely: Share = setting(

@@ -10,6 +10,7 @@ from memops.safety.secrets_around import (
     elided,
     kept,
     next_step,
+    of_user,
     published,
 )
 from memops.safety.secrets_labels import expanded
@@ -35,11 +36,12 @@ def fitted() -> pl.Expr:
     own_name |= has("^[a-z]+(?:_[a-z]+)*_[0-9]$")  # one of several
     own_name |= has("^[a-z]{2,}(?:19|20)[0-9]{2}[a-z]{2,}$")  # of a work that is cited
     own_name |= has("^[0-9a-f]{16}(?:-[0-9]+)?$")  # a plan or a run of this program
-    own_name |= has(lexicon("secrets")["markup"]) | has(r"&\w+=|^ids?[:=]") | _named_otherwise()
+    own_name |= has(lexicon("secrets")["markup"]) | has(r"&\w+=|^ids?[:=]") | _set_otherwise()
     number = has("^[0-9]+$") & NEXT.str.contains(lexicon("secrets")["counted"])
     own_name |= (next_step() & ~_DIGIT) | kept()
     to_fill = BEFORE.str.contains("""[A-Z]=["']?$""") & has(r"^[^\x00-\x7f]+(?:_[^\x00-\x7f]+)+$")
     own_name |= to_fill | has("^[a-z]+/[a-z.+-]+$") | has("^[a-z]+(?:-[a-z]+)*(?:-[0-9]{1,2}){2,}$")
+    own_name |= of_user() | (pl.col("random") & has("^[A-Za-z0-9]{12,}$") & ~_labelled())
     encoded = has("^/[A-Za-z0-9+/]{40,}={0,2}$") & _DIGIT & pl.col("upper") & (_MIXING >= 0.3)
     place = pl.col("place") & ~_words_after_label() & ~encoded
     return ~published() & _UNDATED & ~place & ~own_name & ~number & ~elided()
@@ -54,9 +56,15 @@ def _words_after_label() -> pl.Expr:
     return words & BEFORE.str.contains(label)
 
 
-def _named_otherwise() -> pl.Expr:
-    """The value of a field whose name, in quotes, says that it is something else."""
-    name = BEFORE.str.extract(r"""["'](\w[\w-]*)["']\s?:\s?["']?$""")
+def _labelled() -> pl.Expr:
+    """Whether a word of what opens something stands near the value."""
+    label = expanded("(?i)(?:@{password}|@{token}|@{code}|@{weak}|@{login})")
+    return BEFORE.str.contains(label) | NEXT.str.contains(label)
+
+
+def _set_otherwise() -> pl.Expr:
+    """The value of a setting whose name in capitals says that it is something else."""
+    name = BEFORE.str.extract(r"""(?:^|[\n\s])([A-Z][A-Z0-9_]*)=["']?$""")
     opens = expanded("(?i)@{password}|@{token}|@{code}|@{weak}|@{opens}|@{login}|wi-?fi|wlan")
     return (name.is_not_null() & ~name.str.contains(opens)).fill_null(False)
 

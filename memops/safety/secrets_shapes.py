@@ -91,7 +91,7 @@ def _secret() -> tuple[Shape, ...]:
     """The lexicon's shapes of secrets."""
     issued = [one for entry in lexicon("secrets_issuers")["issuer"] for one in _issued(entry)]
     fitted = [
-        {"kind": kind, "check": FITTED, "unless": "opens_nothing", "loose": True, TOLD: True}
+        {"kind": kind, "check": FITTED, "unless": "ids", "loose": True, TOLD: True}
         for kind in KINDS
     ]
     return tuple(map(_shape, (*issued, *lexicon("secrets")["pattern"], *fitted)))

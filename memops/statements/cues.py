@@ -20,7 +20,7 @@ from memops.values.signs import begins
 MARKS = (
     "negations", "past_strong", "hypothetical", "quoted", "todo", "question", "event", "dialogue",
     "all", "none", "some", "only", "must", "may", "change", "copular", "masked", "unspaced", "cut",
-    "pasts",
+    "pasts", "tensed",
 )  # fmt: skip
 DENYING = {"dislike": "like"}
 """Concepts that are the denial of another."""

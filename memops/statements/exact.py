@@ -112,6 +112,11 @@ def past_clauses(t: Tokens) -> Array:
     return np.bincount(t.row[past[first]], minlength=t.n)
 
 
+def tensed(t: Tokens) -> Array:
+    """Return how many words of each text tell a time: is, was, will."""
+    return np.bincount(t.row[_tensed(t)[0]], minlength=t.n)
+
+
 def _tensed(t: Tokens) -> tuple[Array, Array, Array]:
     """Which tokens tell a time, which of them that it is over, and which are verbs in the past."""
     known = words(codes())

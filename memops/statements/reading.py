@@ -37,6 +37,7 @@ from memops.statements.exact import (
     past_clauses,
     pasts,
     persons,
+    tensed,
 )
 from memops.statements.fact import FRAME, frame, grouped
 from memops.statements.formed import formed
@@ -136,6 +137,7 @@ def read_in_one(texts: Sequence[str]) -> Read:
         "unspaced": np.array([_WIDE.search(text) is not None for text in texts]),
         "cut": np.array([len(text) > LIMIT for text in texts]),
         "pasts": past_clauses(t),
+        "tensed": tensed(t),
     }
     every = list(items)
     codes = np.fromiter(map(code_of_item, every), np.uint64, len(every))

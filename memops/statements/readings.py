@@ -307,6 +307,6 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     for side, one, other in (("a", a, b), ("b", b, a)):
         out[f"ended_{side}"] = r.size("last", one) - r.shared("last", "wide", one, other)
     out["compounded"] = r.shared("last", "modifiers", a, b) + r.shared("modifiers", "last", a, b)
-    for name in (*CLAIMS, "negations", "only", "copular", "change"):
+    for name in (*CLAIMS, "negations", "only", "copular", "change", "tensed"):
         out[f"{name}_a"], out[f"{name}_b"] = r.marks[name][a], r.marks[name][b]
     return out

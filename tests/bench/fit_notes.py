@@ -55,7 +55,7 @@ WEIGHT = {
     "passage": 1.0,
     "stacked turn": 0.5,
 }
-CHOICES = tuple(product((0.8, 0.84, 0.88), (0.84, 0.88)))
+CHOICES = tuple(product((0.8, 0.84, 0.88), (0.85, 0.92)))
 """Thresholds that are tried: `told` and `junk` of the policy."""
 NAMED = {"demote": "keep", "failure": "lesson"}
 Case = tuple[Any, str, float, str]
