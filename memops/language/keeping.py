@@ -77,7 +77,7 @@ def beside(name: str, sources: Sequence[Path], make: Callable[[], V], key: Any =
         data = place.read_bytes()
         before, kept = _loaded(data)
         if before == stamp:
-            return kept
+            return kept  # type: ignore[no-any-return]
     made: Any = make()
     if not sys.dont_write_bytecode:
         with suppress(OSError, ValueError):
