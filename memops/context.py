@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from memops.heap import in_one
 from memops.policy import Policy
 from memops.statements.remembered import Remembered
-from memops.statements.taken import in_one
 from memops.verdicts import Decider
 
 T = TypeVar("T")

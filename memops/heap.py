@@ -4,7 +4,10 @@ import ctypes
 import os
 import sys
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def given_back() -> None:
@@ -37,3 +40,12 @@ _LARGE, _FREE = 1 << 25, 1 << 28  # bytes: glibc takes no larger threshold for a
 def _glibc() -> Any:
     library = ctypes.CDLL(None) if sys.platform == "linux" else None
     return library if hasattr(library, "malloc_trim") else None
+
+
+def in_one(tables: list["pl.DataFrame"]) -> "pl.DataFrame":
+    """Return tables, which are taken off their list, as one without chunks, of which one column is held twice."""
+    import polars as pl  # which takes its settings from `shared`
+
+    whole = pl.concat(tables)
+    tables.clear()
+    return pl.DataFrame([whole.drop_in_place(name).rechunk() for name in whole.columns])

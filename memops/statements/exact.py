@@ -7,6 +7,7 @@ the time that its verbs tell, and who is spoken of.
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -96,35 +97,35 @@ def _sign(sign: Sign | None) -> Iterator[str]:
 _FRAMING = frozenset({WAS, FROM, ONLY, ALSO, ONE})
 
 
-def pasts(t: Tokens) -> Keys:
-    """Return which texts tell of the past: by a word for it, or by a verb where no word tells a time."""
-    told, over, verb = _tensed(t)
-    silent = verb & ~t.texts(told)[t.row]
-    return keyed(np.flatnonzero(t.texts(over | silent)), t.items[_PAST])
-
-
-def past_clauses(t: Tokens) -> Array:
-    """Return in how many of its clauses each text tells of the past."""
-    told, over, verb = _tensed(t)
-    timed = np.bincount(t.nth_clause, weights=told) > 0
-    past = np.flatnonzero(over | (verb & ~timed[t.nth_clause]))
-    _, first = np.unique(t.nth_clause[past], return_index=True)
-    return np.bincount(t.row[past[first]], minlength=t.n)
-
-
-def tensed(t: Tokens) -> Array:
-    """Return how many words of each text tell a time: is, was, will."""
-    return np.bincount(t.row[_tensed(t)[0]], minlength=t.n)
-
-
-def _tensed(t: Tokens) -> tuple[Array, Array, Array]:
+class Tensed(NamedTuple):
     """Which tokens tell a time, which of them that it is over, and which are verbs in the past."""
+
+    told: Array
+    over: Array
+    verb: Array
+
+
+def tensed(t: Tokens) -> Tensed:
+    """Return what tokens say of time: is, was, will; walked."""
     known = words(codes())
     told = t.headed(_tenses().__contains__)
     told |= t.said(function_words("becoming"))  # gets watered
     over = t.headed(lambda head: _PAST in _tenses().get(head, ()))
-    verb = ~t.kinds("name") & t.headed(known.in_past)
-    return told, over, verb
+    return Tensed(told, over, ~t.kinds("name") & t.headed(known.in_past))
+
+
+def pasts(t: Tokens, time: Tensed) -> Keys:
+    """Return which texts tell of the past: by a word for it, or by a verb where no word tells a time."""
+    silent = time.verb & ~t.texts(time.told)[t.row]
+    return keyed(np.flatnonzero(t.texts(time.over | silent)), t.items[_PAST])
+
+
+def past_clauses(t: Tokens, time: Tensed) -> Array:
+    """Return in how many of its clauses each text tells of the past."""
+    timed = np.bincount(t.nth_clause, weights=time.told) > 0
+    past = np.flatnonzero(time.over | (time.verb & ~timed[t.nth_clause]))
+    _, first = np.unique(t.nth_clause[past], return_index=True)
+    return np.bincount(t.row[past[first]], minlength=t.n)
 
 
 def persons(t: Tokens) -> Keys:

@@ -126,7 +126,8 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["exact"] = exact(plains, told_values, [told.normal for told in says], t)
     sets |= passives(t) | gists(t, np.array([bool(found) for found in values], bool))
     sets |= formed(t)
-    sets["past"] = pasts(t)
+    time = tensed(t)
+    sets["past"] = pasts(t, time)
     sets["modifiers"], sets["last"] = modifiers(t), lasts(t)
     sets["persons"], sets["who"] = persons(t), order_of_persons(t)
     sets["roles"] = roles(t, [told.sign for told in says], plains)
@@ -136,8 +137,8 @@ def read_in_one(texts: Sequence[str]) -> Read:
         "masked": np.array(["[redacted" in text for text in texts]),
         "unspaced": np.array([_WIDE.search(text) is not None for text in texts]),
         "cut": np.array([len(text) > LIMIT for text in texts]),
-        "pasts": past_clauses(t),
-        "tensed": tensed(t),
+        "pasts": past_clauses(t, time),
+        "tensed": np.bincount(t.row[time.told], minlength=t.n),
     }
     every = list(items)
     codes = np.fromiter(map(code_of_item, every), np.uint64, len(every))

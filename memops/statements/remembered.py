@@ -26,8 +26,9 @@ import numpy as np
 import polars as pl
 
 from memops import files
+from memops.heap import in_one
 from memops.language.lexicon import resource
-from memops.statements.taken import TAKEN, in_one, taken_apart
+from memops.statements.taken import TAKEN, taken_apart
 
 _ROOM = Path(__file__).parent.parent
 _HASH = pl.Schema({"hash": pl.Binary()})

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from memops.heap import in_one
 from memops.progress import at_once, tracked
 from memops.statements.cues import MARKS
 from memops.statements.reading import FAMILIES, Read, code_of_item, read_in_one
@@ -38,13 +39,6 @@ def taken_apart(texts: Sequence[str]) -> pl.DataFrame:
         made = [_here(texts[others * share :])]
         made[:0] = [begun.pop(0).result() for _ in range(others)]
         return in_one(made)
-
-
-def in_one(tables: list[pl.DataFrame]) -> pl.DataFrame:
-    """Return tables, which are taken off their list, as one without chunks, of which one column is held twice."""
-    whole = pl.concat(tables)
-    tables.clear()
-    return pl.DataFrame([whole.drop_in_place(name).rechunk() for name in whole.columns])
 
 
 _BATCH = 40_000
