@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 
 from memops.context import Context
-from memops.judge.decision import decided
+from memops.judge.decision import decided, weighed
+from memops.judge.fitted import chances
 from memops.judge.known import VERDICTS
 from memops.progress import spread
 from memops.statements.readings import Readings, differences
@@ -19,16 +20,30 @@ Keep = Callable[[pl.DataFrame], pl.DataFrame]
 """Which of the pairs of some whole scopes are read at all."""
 
 
-def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
-    """Return what pairs of statements are; `said` are the readings of the statements `used`."""
+def verdicts(pairs: pl.DataFrame, said: Readings, used: Any, alone: Any) -> pl.DataFrame:
+    """Return what pairs of statements are; `said` are the readings of the statements `used`.
+
+    `alone` tells of which pairs both stand by themselves, as rows of a store do.
+    """
     a, b = (np.searchsorted(used, pairs[name].to_numpy()) for name in ("a", "b"))
 
     def told(i: int) -> pl.DataFrame:
-        found = decided(differences(said, a[i : i + _STEP], b[i : i + _STEP]))
-        return found.select(*VERDICTS)
+        some = slice(i, i + _STEP)
+        return told_of(said, a[some], b[some], alone[some]).select(*VERDICTS)
 
     steps = range(0, pairs.height, _STEP)
     return pl.concat([VERDICTS.to_frame(), *spread("judging pairs", told, steps)])
+
+
+def told_of(said: Readings, a: Any, b: Any, alone: Any) -> pl.DataFrame:
+    """Return what differs in pairs of readings, and what rules and, of those `alone`, weights make of it."""
+    read = decided(differences(said, a, b))
+    asked = np.flatnonzero(alone)
+    found = chances(read[asked], said, a[asked], b[asked])
+    spread_out = {name: np.zeros(len(a)) for name in found.columns}
+    for name, column in spread_out.items():
+        column[asked] = found[name].to_numpy()
+    return weighed(read, pl.DataFrame(spread_out))
 
 
 def to_ask(ctx: Context) -> int:

@@ -21,11 +21,10 @@ from memops.judge.candidates.similarity import (
 )
 from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
-from memops.judge.comparing import Keep, read_once, to_ask, verdicts
-from memops.judge.decision import decided
+from memops.judge.comparing import Keep, read_once, to_ask, told_of, verdicts
 from memops.judge.known import PAIR, VERDICTS, known
 from memops.ordered import connected
-from memops.statements.readings import Readings, differences, likeness, read_all, readings
+from memops.statements.readings import Readings, likeness, read_all, readings
 
 CARRIED = "carried"
 """Where the context notes that a rule was given pairs which an earlier step of the plan found."""
@@ -79,8 +78,9 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
 
 
 def compared(said: Readings, a: Any, b: Any) -> pl.DataFrame:
-    """Return what differs in pairs of readings, what the rules make of it, and how much the two share."""
-    return decided(differences(said, a, b)).hstack(likeness(said, a, b))
+    """Return what differs in pairs of readings, what is made of it, and how much the two share."""
+    told = told_of(said, a, b, np.ones(len(a), bool))
+    return told.hstack(likeness(said, a, b))
 
 
 def _judged_whole(records: pl.DataFrame, ctx: Context) -> _Judged:
@@ -183,4 +183,11 @@ def _what_they_are(
     for some in pairs.iter_slices(_STEP):
         own = used_in(some)
         said = readings(taken[rows.gather(np.searchsorted(used, own))])
-        yield some, verdicts(some, said, own)
+        yield some, verdicts(some, said, own, _alone(some, table))
+
+
+def _alone(pairs: pl.DataFrame, table: pl.DataFrame) -> Any:
+    """Of which pairs neither stands in a document."""
+    in_document = table["placed"].to_numpy()
+    one, two = (table["statement"].search_sorted(pairs[side]).to_numpy() for side in ("a", "b"))
+    return ~(in_document[one] | in_document[two])

@@ -29,6 +29,7 @@ VERDICTS = pl.Schema(
         "firm_b": pl.Boolean(),
         "veto_same": pl.String(),
         "veto_conflict": pl.String(),
+        "likely": pl.Boolean(),
     }
 )
 _KEPT = pl.Schema({**WORTH, **VERDICTS})

@@ -24,6 +24,7 @@ from memops.schema import LIVE
 
 SIGNALS = ("jaccard", "cosine", "bm25")
 
+_SURELY = pl.col("same") & ~pl.col("likely")
 _EVIDENCE = 5
 _PASSING = ("session", "summary")  # what was said in passing steps back, and overtakes nothing
 
@@ -103,7 +104,7 @@ def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
             schema=dict.fromkeys(("old", "new", "opposes", "told"), pl.String)
             | dict.fromkeys(("score", *SIGNALS), pl.Float64)
         )
-    group = groups(pairs.filter(pl.col("same")), statements(records, ctx).table.height)
+    group = groups(pairs.filter(_SURELY), statements(records, ctx).table.height)
     lifted = (
         against.join(group.rename({"statement": "a", "group": "ga"}), on="a")
         .join(group.rename({"statement": "b", "group": "gb"}), on="b")
@@ -125,7 +126,7 @@ def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 def _said_at(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """When each was said; what has no time counts as said when its like was last said."""
-    same_said = judged(records, ctx).filter(pl.col("same"))
+    same_said = judged(records, ctx).filter(_SURELY)
     group = groups(same_said, statements(records, ctx).table.height)
     own = (
         statements(records, ctx).members.join(group, on="statement")

@@ -47,6 +47,7 @@ from memops.statements.opposites import above, opposed, opposites
 from memops.statements.passive import passives
 from memops.statements.roles import roles
 from memops.statements.said import said_in
+from memops.statements.surface import SURFACE, surface
 from memops.values import Value, read_all
 from memops.values.algebra import Sign
 from memops.values.saying import Saying, saying
@@ -62,7 +63,7 @@ FAMILIES = (
     "stated", "head", "left", "statements", "around", "denials", "held", "worded", "scoped", "scopes", "small",
     "loosely", "verbal", "timeless", "ended", "endings", "amounts", "denied", "who", "acted", "passive", "first",
     "exact", "past", "modifiers", "last", "persons", "roles", "before", "behind", "gist", "order",
-    "measured", "ties", *ALIGNED, "refused", *FRAME,
+    "measured", "ties", *ALIGNED, "refused", *FRAME, *SURFACE,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 _WIDE = re.compile("[\u2e80-\u9fff]")
@@ -131,7 +132,7 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["modifiers"], sets["last"] = modifiers(t), lasts(t)
     sets["persons"], sets["who"] = persons(t), order_of_persons(t)
     sets["roles"] = roles(t, [told.sign for told in says], plains)
-    sets |= _told(says, t)
+    sets |= _told(says, t) | surface(plains, t.items)
     told = {
         "copular": _copular(t, sets["subject"]),
         "masked": np.array(["[redacted" in text for text in texts]),

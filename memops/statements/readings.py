@@ -29,19 +29,23 @@ QUANTIFIERS = ("all", "none", "some", "only", "must", "may")
 
 @dataclass(frozen=True)
 class Readings:
-    """Texts read: a sparse row a text and family, the kinds of values, and the marks."""
+    """Texts read: a sparse row a text and family, over items with `codes`, kinds of values, and marks."""
 
+    codes: Any
     rows: dict[str, Any]
     kinds: Any
     marks: dict[str, Any]
 
     def shared(self, one: str, other: str, a: Ints, b: Ints, weights: Any = None) -> Any:
-        """Return for each pair how many items of a family of `a` are in one of `b`, or what they weigh."""
+        """Return for each pair how many items of a family of `a` are in one of `b`, or what they weigh.
+
+        Of weights in several columns it returns as many.
+        """
         rows, others = self.rows[one], self.rows[other]
         held = np.flatnonzero((_count(rows) > 0)[a] & (_count(others) > 0)[b])
         both = rows[a[held]].multiply(others[b[held]])
         told = _count(both) if weights is None else both @ weights
-        out = np.zeros(len(a), told.dtype)
+        out = np.zeros((len(a), *told.shape[1:]), told.dtype)
         out[held] = told
         return out
 
@@ -78,7 +82,8 @@ def readings(taken: pl.DataFrame) -> Readings:
         at = place_in(vocabulary, codes)
         rows[name] = csr_matrix((np.ones(len(at), np.float32), at, ends), shape=(n, width))
     marks = {name: taken[name].to_numpy() for name in MARKS}
-    return Readings(rows, _kinds(taken, vocabulary), marks)
+    codes = vocabulary if len(vocabulary) else np.zeros(1, np.uint64)
+    return Readings(codes, rows, _kinds(taken, vocabulary), marks)
 
 
 def read_all(texts: Sequence[str]) -> Readings:

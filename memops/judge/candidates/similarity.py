@@ -21,7 +21,7 @@ from memops.heap import given_back
 from memops.judge.candidates.neighbours import Terms, added, neighbours, weighed
 from memops.judge.candidates.neighbours_dense import dense_neighbours
 from memops.judge.candidates.sought import Found, Sought
-from memops.judge.places import about, own_subject, stating, telling
+from memops.judge.places import about, own_subject, placed, stating, telling
 from memops.language.text import folded
 from memops.ordered import distinct, once, within
 from memops.policy import Candidates
@@ -47,11 +47,12 @@ Spare = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True)
 class Statements:
-    """`table`: statement (its number), scope, text, about (its subject), owned, states, block.
+    """`table`: statement (its number), scope, text, about (its subject), owned, states, block, placed.
 
     `members`: id, statement. `owned` is false of a label and its value, which say nothing without
     their subject; `states` of what rules do not judge, and only a model is asked about (each file's
-    by itself); `block` is that in which all of its records stand.
+    by itself); `block` is that in which all of its records stand, `placed` whether one of them
+    stands in a document.
     """
 
     table: pl.DataFrame
@@ -191,15 +192,19 @@ def statements_of(records: pl.DataFrame, ctx: Context) -> Statements:
     names = ("scope", "_form", "about", "owned", "_where")
     path = pl.col("origin").str.replace(r"#\d+$", "")
     held = live.with_columns(
-        _form=spoken(live["text"], ctx), about=about(), owned=own_subject(), states=stating()
-    )
+        _form=spoken(live["text"], ctx), about=about(), owned=own_subject(), states=stating(),
+        placed=placed(),
+    )  # fmt: skip
     held = held.with_columns(_where=pl.when("states").then(pl.lit("")).otherwise(path))
-    held = held.select("id", "text", *names, "states", "block").sort(*names, "id")
+    held = held.select("id", "text", *names, "states", "block", "placed").sort(*names, "id")
     members = held.with_columns(statement=pl.struct(*names).rle_id().cast(pl.UInt32))
     first = pl.col("statement").diff().fill_null(1) > 0
     one = pl.col("block").n_unique().over("statement") == 1
-    table = members.with_columns(block=pl.when(one).then("block")).filter(first)
-    table = table.select("statement", "scope", "text", "about", "owned", "states", "block")
+    any_placed = pl.col("placed").any().over("statement")
+    table = members.with_columns(block=pl.when(one).then("block"), placed=any_placed).filter(first)
+    table = table.select(
+        "statement", "scope", "text", "about", "owned", "states", "block", "placed"
+    )
     return Statements(table, members.select("id", "statement"))
 
 

@@ -1,0 +1,182 @@
+"""Fitted: how probable it is that two statements say the same, or that one takes the other's place.
+
+Two models over the same features: what differs in the two texts (`statements.readings.differences`),
+what the rules make of it, and which words, figures and names both hold or one alone. Each is the
+mean of a linear model, which weighs hashed words beside, and of boosted trees (Friedman 2001), on the
+scale of log odds. Their numbers stand in `data/lexicons/pairs_fitted.toml`; `tests/bench/fit_pairs.py`
+makes them from stores that people wrote (`evals/stores`), of whose near pairs one in forty says the
+same. A pair's chances are its two texts' alone.
+"""
+
+import base64
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from memops.language.lexicon import lexicon
+from memops.statements.readings import Readings
+from memops.statements.surface import SURFACE
+
+Numbers = npt.NDArray[np.float64]
+PLACES = 1 << 13
+"""Places of hashed words."""
+_WHY = ("opposes", "veto_same", "veto_conflict")
+_LIMIT = 5.0  # standard deviations that one feature may weigh
+_LEAST = -4.5  # log odds by the linear model below which the trees are not asked
+
+
+class Trees(NamedTuple):
+    """Boosted trees: for each tree and node the feature, the threshold, both children, the value of a leaf.
+
+    A leaf is its own child.
+    """
+
+    feature: npt.NDArray[np.int64]
+    threshold: Numbers
+    left: npt.NDArray[np.int64]
+    right: npt.NDArray[np.int64]
+    value: Numbers
+    base: float
+
+    def of(self, features: Numbers) -> Numbers:
+        """Return the log odds of each row."""
+        total, every = np.full(len(features), self.base), np.arange(len(features))
+        for tree in range(len(self.feature)):
+            node = np.zeros(len(features), np.int64)
+            while True:
+                low = features[every, self.feature[tree, node]] <= self.threshold[tree, node]
+                after = np.where(low, self.left[tree, node], self.right[tree, node])
+                if (after == node).all():
+                    break
+                node = after
+            total += self.value[tree, node]
+        return total
+
+
+class Model(NamedTuple):
+    """What weighs pairs for one verdict: a linear model, trees, and the scale of their mean."""
+
+    weights: Numbers
+    shared: Numbers
+    apart: Numbers
+    bias: float
+    trees: Trees
+    scale: tuple[float, float]
+
+    def chance(self, features: Numbers, even: Numbers, words: tuple[Numbers, Numbers]) -> Numbers:
+        """Return the probability of rows of features, as they are and evened, with what words weigh."""
+        linear = (even * self.weights).sum(axis=1) + words[0] + words[1] + self.bias
+        asked = np.flatnonzero(linear >= _LEAST)
+        out = np.zeros(len(linear))
+        mean = (linear[asked] + self.trees.of(features[asked])) / 2
+        slope, start = self.scale
+        out[asked] = 1 / (1 + np.exp(-(slope * mean + start)))
+        return out
+
+
+class Fitted(NamedTuple):
+    """Both models, and the features that they weigh: names, means and deviations."""
+
+    names: tuple[str, ...]
+    mean: Numbers
+    deviation: Numbers
+    models: Mapping[str, Model]
+
+    def even(self, features: Numbers) -> Numbers:
+        """Return features on one scale, none weighing more than _LIMIT deviations."""
+        return np.clip((features - self.mean) / self.deviation, -_LIMIT, _LIMIT)
+
+
+def chances(read: pl.DataFrame, said: Readings, a: Any, b: Any) -> pl.DataFrame:
+    """Return same and conflict: how probable each is, for pairs that are read and decided."""
+    known = _fitted()
+    found = features(read, said, a, b)
+    rows = np.stack([found[name] for name in known.names], axis=1)
+    even = known.even(rows)
+    told = {
+        name: model.chance(rows, even, words(said, a, b, model.shared, model.apart))
+        for name, model in known.models.items()
+    }
+    return pl.DataFrame({name: told[name].round(6) for name in told})
+
+
+def features(read: pl.DataFrame, said: Readings, a: Any, b: Any) -> dict[str, Numbers]:
+    """Return the features of pairs by name; of a feature of each side the lower and the higher."""
+    out: dict[str, Numbers] = {}
+    for name in read.columns:
+        side, other = name.removesuffix("_a"), name.removesuffix("_b")
+        if name in _WHY:
+            out[name] = read[name].is_not_null().cast(pl.Float64).to_numpy()
+        elif name != side:
+            out |= _both(side, *(read[f"{side}_{x}"].cast(pl.Float64).to_numpy() for x in "ab"))
+        elif name == other:
+            out[name] = read[name].cast(pl.Float64).to_numpy()
+    return out | _surface(said, a, b)
+
+
+def _both(name: str, one: Numbers, two: Numbers) -> dict[str, Numbers]:
+    return {f"{name}_least": np.minimum(one, two), f"{name}_most": np.maximum(one, two)}
+
+
+def _surface(said: Readings, a: Any, b: Any) -> dict[str, Numbers]:
+    """How many words, figures and names both hold, and one alone; and the shares of words."""
+    out: dict[str, Numbers] = {}
+    for family in SURFACE:
+        shared = said.shared(family, family, a, b).astype(float)
+        one, two = (said.size(family, side).astype(float) for side in (a, b))
+        out[family] = shared
+        out |= _both(f"{family}_alone", one - shared, two - shared)
+        out[f"{family}_share"] = shared / np.maximum(one + two - shared, 1)
+        out[f"{family}_held"] = shared / np.maximum(np.minimum(one, two), 1)
+        out[f"{family}_level"] = np.minimum(one, two) / np.maximum(np.maximum(one, two), 1)
+    return out
+
+
+def words(
+    said: Readings, a: Any, b: Any, shared: Numbers, apart: Numbers
+) -> tuple[Numbers, Numbers]:
+    """Return what the words weigh that both hold, and those that one alone does, by hashed weights."""
+    place = said.codes % PLACES
+    rows = said.rows["tokens"]
+    both = said.shared("tokens", "tokens", a, b, np.stack([shared, apart], 1)[place])
+    whole = rows @ apart[place]
+    return both[:, 0], whole[a] + whole[b] - 2 * both[:, 1]
+
+
+@cache
+def _fitted() -> Fitted:
+    table = lexicon("pairs_fitted")
+    models = {
+        name: Model(
+            weights=unpacked(of["weights"]), shared=unpacked(of["shared"]),
+            apart=unpacked(of["apart"]), bias=of["bias"], scale=tuple(of["scale"]),
+            trees=_trees(of["trees"]),
+        )
+        for name, of in table["models"].items()
+    }  # fmt: skip
+    return Fitted(
+        tuple(table["names"]), unpacked(table["mean"]), unpacked(table["deviation"]), models
+    )
+
+
+def _trees(of: Mapping[str, Any]) -> Trees:
+    held = {name: unpacked(of[name]).reshape(of["trees"], -1) for name in Trees._fields[:-1]}
+    feature, left, right = (held[name].astype(np.int64) for name in ("feature", "left", "right"))
+    return Trees(feature, held["threshold"], left, right, held["value"], of["base"])
+
+
+def packed(values: Any) -> str:
+    """Return numbers as text, 32 bits each."""
+    raw = np.ascontiguousarray(values, "<f4").tobytes()
+    return base64.b85encode(zlib.compress(raw, 9)).decode()
+
+
+def unpacked(text: str) -> Numbers:
+    """Return the numbers of such a text."""
+    raw = zlib.decompress(base64.b85decode(text))
+    return np.frombuffer(raw, "<f4").astype(np.float64)
