@@ -36,14 +36,16 @@ def verdicts(pairs: pl.DataFrame, said: Readings, used: Any, alone: Any) -> pl.D
 
 
 def told_of(said: Readings, a: Any, b: Any, alone: Any) -> pl.DataFrame:
-    """Return what differs in pairs of readings, and what rules and, of those `alone`, weights make of it."""
+    """Return what differs in pairs of readings, and what rules make of it, and weights.
+
+    Weights are asked about those `alone` of one script, as they were fitted on such.
+    """
     read = decided(differences(said, a, b))
-    asked = np.flatnonzero(alone)
-    found = chances(read[asked], said, a[asked], b[asked])
-    spread_out = {name: np.zeros(len(a)) for name in found.columns}
-    for name, column in spread_out.items():
-        column[asked] = found[name].to_numpy()
-    return weighed(read, pl.DataFrame(spread_out))
+    asked = alone & (read["scripts_differ"] == 0).to_numpy()
+    some = np.flatnonzero(asked)
+    found = chances(read[some], said, a[some], b[some])
+    at = pl.Series(np.cumsum(asked) - 1).set(pl.Series(~asked), None)
+    return weighed(read, found.select(pl.all().gather(at)))
 
 
 def to_ask(ctx: Context) -> int:

@@ -36,22 +36,24 @@ SURE = {"same": 0.8, "conflict": 0.8}
 """How probable a verdict is, by fitted weights, that is proposed: of stores whose writers saw no
 rule, 97 and 92 in a hundred of such were right."""
 
+DOUBTFUL = 0.3
+"""How improbable a conflict is that rules see, and that is left alone."""
+
 
 def weighed(read: pl.DataFrame, chance: pl.DataFrame) -> pl.DataFrame:
     """Return rows of `decided` with what fitted weights make likely where rules see nothing: `likely`.
 
-    `chance` has the columns of `fitted.chances`. Vetoes stand above them.
+    `chance` has the columns of `fitted.chances`, null where they are not asked. Vetoes stand above
+    them; a conflict that rules see and weights find improbable is none.
     """
-    same, conflict = (chance[name] for name in ("same", "conflict"))
+    same, conflict = (pl.lit(chance[name]) for name in ("same", "conflict"))
     open_ = c("firm_a") & c("firm_b") & ~c("same") & c("opposes").is_null()
     one = open_ & c("veto_same").is_null() & (same >= SURE["same"]) & (same > conflict)
     clash = c("veto_conflict").is_null() & (conflict >= SURE["conflict"]) & (conflict > same)
-    told = one | (open_ & clash)
-    return read.with_columns(
-        same=c("same") | one,
-        opposes=pl.when(open_ & clash).then(pl.lit("likely")).otherwise("opposes"),
-        likely=told,
-    )
+    one, clash = one.fill_null(False), (open_ & clash).fill_null(False)
+    held = pl.when(~(conflict < DOUBTFUL).fill_null(False)).then("opposes")
+    opposes = pl.when(clash).then(pl.lit("likely")).otherwise(held)
+    return read.with_columns(same=c("same") | one, opposes=opposes, likely=one | clash)
 
 
 def likely(read: pl.DataFrame) -> pl.DataFrame:

@@ -28,7 +28,17 @@ def merge_near(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     sure = _grouped(alike.filter(~pl.col("likely")), said)
     known = sure["statement"].implode()
     rest = alike.filter(pl.col("likely") & ~pl.col("a").is_in(known) & ~pl.col("b").is_in(known))
-    return pl.concat(_merged(group, said, live) for group in (sure, _grouped(rest, said)))
+    likely = _agreed(_grouped(rest, said), rest)
+    return pl.concat(_merged(group, said, live) for group in (sure, likely))
+
+
+def _agreed(group: pl.DataFrame, alike: pl.DataFrame) -> pl.DataFrame:
+    """Groups of which any two say the same: what is like two things that differ is like neither."""
+    of = group.select(pl.col("group"), a=pl.col("statement").cast(alike.schema["a"]))
+    edges = alike.select("a").join(of, on="a").group_by("group").len("edges")
+    n = pl.len().over("group")
+    whole = group.join(edges, on="group", maintain_order="left")
+    return whole.filter(pl.col("edges") == n * (n - 1) // 2).drop("edges")
 
 
 def _grouped(alike: pl.DataFrame, said: Statements) -> pl.DataFrame:
@@ -45,7 +55,8 @@ def _grouped(alike: pl.DataFrame, said: Statements) -> pl.DataFrame:
 def _merged(group: pl.DataFrame, said: Statements, live: pl.DataFrame) -> pl.DataFrame:
     members = live.join(said.members.join(group, on="statement"), on="id")
     members = members.filter(~passing() | (faded() & pl.col("told")))
-    members = members.with_columns(fullness=pl.col("text").str.len_chars() // 40)
+    length = pl.col("text").str.len_chars()
+    members = members.with_columns(fullness=pl.when("likely").then(length).otherwise(length // 40))
     members = one_a_block(members.sort("id"))
     code = pl.when("told").then(pl.lit("merge.judged")).when("likely").then(pl.lit("merge.likely"))
     return merged(members.drop("statement"), code.otherwise(pl.lit("merge.near")))

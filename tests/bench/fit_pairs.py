@@ -29,7 +29,7 @@ from tests.minimal_pairs.pairs import families, pairs
 
 TABLE = resource("data/lexicons") / "pairs_fitted.toml"
 THEMES = FOLDER.parent / "pairs" / "themes"
-DRILL, MADE = 0.3, 40  # what a hard pair weighs, and how many of each family of those made
+DRILL, MADE = 0.5, 120  # what a hard pair weighs, and how many of each family of those made
 FOLDS, SURE = 4, (0.95, 0.9, 0.85, 0.8)
 _WORD = 0.5  # what a deviation of a feature weighs beside a word
 
