@@ -1,5 +1,6 @@
 """What fitted weights find probable: proposed for a person, of rows alone, and below every veto."""
 
+import json
 from datetime import UTC, datetime
 
 import numpy as np
@@ -97,6 +98,15 @@ def test_of_a_group_any_two_must_say_the_same():
     group = pl.DataFrame({"statement": [0, 1, 2, 3, 4], "group": [0, 0, 0, 1, 1]})
     alike = pl.DataFrame({"a": [0, 1, 3], "b": [1, 2, 4]}, {"a": pl.UInt32, "b": pl.UInt32})
     assert _agreed(group, alike)["statement"].to_list() == [3, 4]
+
+
+def test_of_pairs_written_to_be_taken_for_one_hardly_any_is():
+    """They were written by somebody who saw no rule, and no weight was fitted on them."""
+    pairs = [json.loads(line) for line in (FOLDER.parent / "pairs" / "hard.jsonl").open()]
+    told = features(pairs).with_columns(label=pl.Series([pair["label"] for pair in pairs]))
+    firm = told.filter("firm_a", "firm_b").filter(pl.col("label") == "neither")
+    assert firm.filter(pl.col("same")).height <= 1
+    assert firm.filter(pl.col("opposes").is_not_null()).height <= 10
 
 
 def test_trees_say_what_the_library_says_that_grew_them():

@@ -44,11 +44,13 @@ def weighed(read: pl.DataFrame, chance: pl.DataFrame) -> pl.DataFrame:
     """Return rows of `decided` with what fitted weights make likely where rules see nothing: `likely`.
 
     `chance` has the columns of `fitted.chances`, null where they are not asked. Vetoes stand above
-    them; a conflict that rules see and weights find improbable is none.
+    them, as do rules of what differs in the order, or in the small words, of the same words; a
+    conflict that rules see and weights find improbable is none.
     """
     same, conflict = (pl.lit(chance[name]) for name in ("same", "conflict"))
     open_ = c("firm_a") & c("firm_b") & ~c("same") & c("opposes").is_null()
-    one = open_ & c("veto_same").is_null() & (same >= SURE["same"]) & (same > conflict)
+    reordered = (c("contained") == 1) & (c("length") == 1)
+    one = open_ & ~reordered & c("veto_same").is_null() & (same >= SURE["same"]) & (same > conflict)
     clash = c("veto_conflict").is_null() & (conflict >= SURE["conflict"]) & (conflict > same)
     one, clash = one.fill_null(False), (open_ & clash).fill_null(False)
     held = pl.when(~(conflict < DOUBTFUL).fill_null(False)).then("opposes")
