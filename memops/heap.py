@@ -21,7 +21,9 @@ def shared() -> None:
 
     What was freed is used again for some time before the system has it back, which costs a fault for
     each page: arrays up to `_LARGE` come from the heap, and polars, once it is loaded, holds its own.
+    Arrow's own heap would keep all that it ever read a file with.
     """
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:5000,muzzy_decay_ms:5000")
     if library := _glibc():
         for setting, value in (

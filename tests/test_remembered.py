@@ -26,8 +26,8 @@ from memops.rules.redact_secrets import redact_secrets
 from memops.schema import conform, from_rows, instant
 from memops.statements import taken
 from memops.statements.readings import readings
-from memops.statements.remembered import Remembered, hashes
-from memops.statements.taken import taken_apart
+from memops.statements.remembered import KEPT, Remembered, hashes
+from memops.statements.taken import TAKEN, taken_apart
 from tests.bench import lives, stores
 from tests.bench.night import records
 from tests.counts import few
@@ -49,10 +49,10 @@ NOW = "2026-06-01T02:00:00Z"
 def test_what_is_remembered_is_what_reading_says(tmp_path_factory, before, texts):
     folder = tmp_path_factory.mktemp("readings")
     first = Remembered(folder)
-    first.taken_apart(pl.Series(before))
-    first.keep()
+    first.keep(first.taken_apart(pl.Series(before)))
     again = Remembered(folder)
-    assert again.taken_apart(pl.Series(texts)).equals(taken_apart(texts))
+    read = again.taken_apart(pl.Series(texts)).select(TAKEN.names())
+    assert read.equals(taken_apart(texts))
     assert again.read == len({*texts} - {*before})
 
 
@@ -202,7 +202,7 @@ def test_places_in_texts_are_found_once_and_go_when_nobody_asks_for_them(tmp_pat
     def night(*texts):
         kept = Remembered(tmp_path)
         places = kept.places("x", texts, lambda n: found.append(texts[n]) or [len(texts[n])])
-        kept.keep()
+        kept.keep(KEPT.to_frame())
         return places
 
     assert night("one", "three", "one") == [[3], [5], [3]]
@@ -227,7 +227,7 @@ def test_a_night_reads_no_due_day_again(tmp_path, monkeypatch):
     for _ in range(2):
         kept = Remembered(tmp_path)
         assert dues(texts, said, kept) == known
-        kept.keep()
+        kept.keep(KEPT.to_frame())
         monkeypatch.setattr("memops.hygiene.dues.due", None)
 
 
@@ -263,7 +263,7 @@ def test_a_search_that_knows_the_one_before_finds_what_one_that_does_not_would(
         assert searched(kept, said, limits).equals(anew)
         assert searched(kept, said[1:], limits).equals(searched(None, said[1:], limits))
         assert searched(kept, said, limits).equals(anew)
-        kept.keep()
+        kept.keep(KEPT.to_frame())
     assert len([*folder.glob("sought-*")]) <= 1
 
 
@@ -295,7 +295,7 @@ def test_nights_plan_the_same_with_and_without_what_earlier_ones_kept(tmp_path_f
         ctx = Context(now=instant(NOW))
         kept = Remembered(folder)
         plan, _ = propose(every, replace(ctx, remembered=kept, cache={}), RULES)
-        kept.keep()
+        kept.keep(KEPT.to_frame())
         assert plan.equals(propose(every, replace(ctx, cache={}), RULES)[0])
         every = outcome(every, plan) if carried else every
 

@@ -12,6 +12,7 @@ from memops.judge.fitted import chances
 from memops.judge.known import VERDICTS
 from memops.progress import spread
 from memops.statements.readings import Readings, differences
+from memops.statements.remembered import KEPT
 from memops.statements.taken import taken_apart
 
 _STEP = 50_000
@@ -60,4 +61,10 @@ def read_once(texts: pl.Series, ctx: Context) -> tuple[pl.DataFrame, pl.Series]:
     """
     kept = ctx.remembered
     make = (lambda new: taken_apart(new.to_list())) if kept is None else kept.taken_apart
-    return ctx.of_texts("read", texts, make)
+    return ctx.of_texts(read_once, texts, make)
+
+
+def texts_read(ctx: Context) -> pl.DataFrame:
+    """Return all that was read so, with the hashes of the texts where it is kept."""
+    read: pl.DataFrame = ctx.cache.get(read_once, KEPT.to_frame())
+    return read

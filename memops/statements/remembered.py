@@ -32,25 +32,22 @@ from memops.statements.taken import TAKEN, taken_apart
 
 _ROOM = Path(__file__).parent.parent
 _HASH = pl.Schema({"hash": pl.Binary()})
-_KEPT = pl.Schema({**_HASH, **{name: kind for name, kind in TAKEN.items() if name != "text"}})
+KEPT = pl.Schema({**_HASH, **{name: kind for name, kind in TAKEN.items() if name != "text"}})
 _PLACES = pl.Schema({**_HASH, "found": pl.List(pl.UInt32())})
-_AT = pl.Series(dtype=pl.UInt32)
 _TEXTS = "texts"
 
 
 class Remembered:
     """What was made before, and what is asked of it now.
 
-    `asked` are the places of those known texts that were asked for, `fresh` what was taken apart
-    now, `passed` hashes of texts that may be asked for again, whether or not they were; `pairs` are
-    those of statements of which something comes, and `quiet` keys of those of which nothing does.
-    `tables` are kept as they are, in the place of those of their names.
+    `read` counts the texts that were taken apart now, `passed` are hashes of texts that may be asked
+    for again, whether or not they were; `pairs` are those of statements of which something comes, and
+    `quiet` keys of those of which nothing does. `tables` are kept as they are, in the place of those of
+    their names.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.fresh: list[pl.DataFrame] = []
-        self.asked: list[pl.Series] = []
         self.passed: list[pl.Series] = []
         self.read = 0
         self.pairs: dict[str, pl.DataFrame] = {}
@@ -63,7 +60,7 @@ class Remembered:
     @cached_property
     def known(self) -> pl.DataFrame:
         """The texts that an earlier night took apart."""
-        return self.recalled(_TEXTS, _KEPT)
+        return self.recalled(_TEXTS, KEPT)
 
     def places(
         self, of: str, texts: Sequence[str], find: Callable[[int], list[int]]
@@ -78,7 +75,7 @@ class Remembered:
         return [asked[key] for key in keys]
 
     def taken_apart(self, texts: pl.Series) -> pl.DataFrame:
-        """Return texts taken apart, in their order: those known as they are, the others anew."""
+        """Return texts taken apart, with their hashes, in their order: those known as they are, the others anew."""
         keys = pl.Series(hashes(texts.to_list()), dtype=pl.Binary)
         rows = texts.rename("text").to_frame().with_columns(hash=keys)
         place = self.known.select("hash").with_row_index("at")
@@ -86,16 +83,11 @@ class Remembered:
         new = rows.filter(at.is_null())
         made = taken_apart(new["text"].to_list()) if new.height else TAKEN.to_frame()
         self.read += new.height
-        fresh = made.with_columns(new["hash"]).select(_KEPT.names())
-        known = at.drop_nulls()
-        self.asked.append(known)
-        self.fresh.append(fresh)
+        fresh, known = made.with_columns(new["hash"]).select(KEPT.names()), at.drop_nulls()
         if not (new.height and known.len()):
-            only = self.known[known] if known.len() else fresh
-            return only.with_columns(text=rows["text"]).select(TAKEN.names())
+            return (self.known[known] if known.len() else fresh).with_columns(rows["text"])
         order = pl.concat([at.is_not_null().arg_true(), at.is_null().arg_true()]).arg_sort()
-        every = in_one([self.known[known], fresh])[order]
-        return every.with_columns(text=rows["text"]).select(TAKEN.names())
+        return in_one([self.known[known], fresh])[order].with_columns(rows["text"])
 
     def recalled(self, name: str, schema: pl.Schema) -> pl.DataFrame:
         """Return a table that this code kept; an empty one if there is none, or it is damaged."""
@@ -110,8 +102,8 @@ class Remembered:
         known = self._numbers
         return np.fromiter((known.setdefault(one, len(known)) for one in said.to_list()), np.int64)
 
-    def keep(self) -> None:
-        """Write what was asked for, if any of it is new, in the place of what was there.
+    def keep(self, read: pl.DataFrame) -> None:
+        """Write what was asked for, if any of it is new, in the place of what was there; `read` are all texts of it.
 
         Of the pairs stay the first and the last asked for: the next night begins with the one or,
         if this plan is carried out, with the other.
@@ -123,11 +115,10 @@ class Remembered:
         new |= self.tables
         if self.read:
             passed = pl.concat([_HASH.to_frame()["hash"], *self.passed])
-            stays = self.known["hash"].is_in(passed.implode())
-            stays = stays.scatter(pl.concat([_AT, *self.asked]), True)
-            every = pl.concat([self.known.filter(stays), *self.fresh])
-            once = every["hash"].arg_unique()
-            new[_TEXTS] = every[once.gather(every["hash"].gather(once).arg_sort())]
+            there = self.known["hash"]
+            stays = there.is_in(passed.implode()) & ~there.is_in(read["hash"].implode())
+            every = pl.concat([self.known.filter(stays), read.select(KEPT.names())])
+            new[_TEXTS] = every[every["hash"].arg_sort()]
         found = () if self.tables else ("sought-*", "quiet")
         wanted = {
             path
@@ -188,7 +179,7 @@ def _digest(data: bytes) -> str:
 @cache
 def _recipe() -> str:
     """A digest of all files that what is kept may depend on."""
-    found = hashlib.sha256(repr((_KEPT, sys.version, pl.__version__)).encode())
+    found = hashlib.sha256(repr((KEPT, sys.version, pl.__version__)).encode())
     for room in (_ROOM, resource("data/lexicons")):
         for path in sorted(p for p in room.rglob("*") if p.suffix in (".py", ".toml")):
             found.update(f"{path.relative_to(room)}\0".encode() + path.read_bytes() + b"\0")

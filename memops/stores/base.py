@@ -49,7 +49,7 @@ class RowStore:
 
 
 class Content(NamedTuple):
-    """What the bytes of a file say: records, their ids in the file's order, and its lines if it has any."""
+    """What the bytes of a file say: records, their ids in the file's order, and digests of its lines if it has any."""
 
     records: pl.DataFrame
     order: pl.Series
