@@ -20,7 +20,6 @@ from memops.extract import asking
 from memops.heap import given_back
 from memops.judge.candidates.neighbours_dense import measured
 from memops.judge.cascade import said_to
-from memops.judge.comparing import texts_read
 from memops.models.completions import endpoint
 from memops.models.local import local_models
 from memops.plan_agreement import alone
@@ -84,11 +83,7 @@ def _proposed(
 ) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any], list[dict[str, Any]]]:
     """The plan, what was withdrawn, and what models said; all else goes, which may be gigabytes."""
     changes, refused = propose(records, ctx, rules, before)
-    asked, judged, read = measured(ctx), said_to(ctx), texts_read(ctx)
-    ctx.cache.clear()
-    if ctx.remembered is not None:
-        ctx.remembered.keep(read)
-    return changes, refused, asked, judged
+    return changes, refused, measured(ctx), said_to(ctx)
 
 
 def chosen_rules(

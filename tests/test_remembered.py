@@ -295,7 +295,6 @@ def test_nights_plan_the_same_with_and_without_what_earlier_ones_kept(tmp_path_f
         ctx = Context(now=instant(NOW))
         kept = Remembered(folder)
         plan, _ = propose(every, replace(ctx, remembered=kept, cache={}), RULES)
-        kept.keep(KEPT.to_frame())
         assert plan.equals(propose(every, replace(ctx, cache={}), RULES)[0])
         every = outcome(every, plan) if carried else every
 

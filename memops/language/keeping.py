@@ -22,7 +22,7 @@ V = TypeVar("V")
 class Kept(dict[K, V]):
     """Answers of a function, which are looked up as fast as a dictionary's."""
 
-    def __init__(self, of: Callable[[K], V], most: int = 200_000) -> None:
+    def __init__(self, of: Callable[[K], V], most: int = 50_000) -> None:
         self._of, self._most = of, most
 
     def __missing__(self, thing: K) -> V:

@@ -103,7 +103,7 @@ def _stemmed(known: pl.Series) -> pl.Series:
     )["token"]  # fmt: skip
 
 
-@lru_cache(maxsize=1 << 17)
+@lru_cache(50_000)
 def _stem(word: str) -> str:
     return stemmed(word, "porter")
 

@@ -151,7 +151,7 @@ def phrases() -> dict[str, list[tuple[tuple[str, ...], tuple[str, str]]]]:
     return {first: sorted(rest, key=lambda p: -len(p[0])) for first, rest in out.items()}
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(50_000)
 def stem(word: str) -> str:
     """Return the English stem."""
     return stemmed(word, "english")
@@ -162,7 +162,7 @@ def meaning(word: str) -> tuple[str, str] | None:
     return words().get(word) or _stems().get(stem(word))
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(50_000)
 def meant(word: str) -> str:
     """Return what a word between spaces, in lower case, means: its concept, or its stem."""
     found = meaning(word)

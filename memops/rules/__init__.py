@@ -16,6 +16,9 @@ import polars as pl
 from memops.autonomy import settled
 from memops.context import Context
 from memops.guard import protect
+from memops.judge.candidates.neighbours_dense import RECALL
+from memops.judge.cascade import ASKED, TALLY
+from memops.judge.comparing import texts_read
 from memops.judge.conflicts import CARRIED, FOUND
 from memops.plan import EDITS, nothing, outcome
 from memops.plan_agreement import agreed
@@ -136,8 +139,18 @@ def propose(
         ctx = replace(ctx, restored=frozenset())  # what this plan hides was not stored since
     if {*EACH} <= {*rules}:
         rested.keep(records, *course.left())
+    _let_go(ctx)
     whole, more = agreed(pl.concat(plan), first, ctx.policy, ctx.unsigned)
     return settled(whole, first), pl.concat([withdrawn, more])
+
+
+def _let_go(ctx: Context) -> None:
+    """Keep for the next plan what rules found, and let go of it: all but what models said."""
+    read = texts_read(ctx)
+    for key in {*ctx.cache} - {ASKED, RECALL, TALLY}:
+        del ctx.cache[key]
+    if ctx.remembered is not None:
+        ctx.remembered.keep(read)
 
 
 class _Course:

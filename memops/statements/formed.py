@@ -95,7 +95,7 @@ def _doing(concept: str, kind: str, said: str) -> bool:
     return said.lower().endswith(words(codes()).doing)
 
 
-@lru_cache(200_000)
+@lru_cache(50_000)
 def _ending(concept: str, kind: str, said: str) -> list[str]:
     """How a word of a script with spaces ends, where that tells a time or a manner."""
     low, known = said.lower(), words(codes())

@@ -140,14 +140,14 @@ def _beside(t: Tokens, value: Array) -> Array:
     return out
 
 
-@lru_cache(200_000)
+@lru_cache(50_000)
 def _base(said: str) -> str:
     """What a word between spaces is a form of."""
     low = said.lower().removesuffix("'s")
     return stem(words(codes()).base.get(low, low))
 
 
-@lru_cache(200_000)
+@lru_cache(50_000)
 def _gist(concept: str, kind: str, said: str) -> list[str]:
     if said.isascii():
         acting = said.endswith(words(codes()).doing)
@@ -160,7 +160,7 @@ def _gist(concept: str, kind: str, said: str) -> list[str]:
     return [f"h:{sign}" for sign in _runs().sub("", said)]
 
 
-@lru_cache(200_000)
+@lru_cache(50_000)
 def _measures(concept: str, kind: str, said: str) -> list[str]:
     if said.isascii():
         return _nouns().get(_base(said), [])
@@ -177,7 +177,7 @@ def _tie(concept: str, kind: str, said: str) -> list[str]:
     return [] if low in function_words("loose") else [f"tie={low}"]
 
 
-@lru_cache(200_000)
+@lru_cache(50_000)
 def _acts(concept: str, kind: str, said: str) -> list[str]:
     """Whether a word that stands first is one for a person, who then does what is told."""
     low = said.lower()

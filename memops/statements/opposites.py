@@ -28,7 +28,7 @@ def _pairs() -> dict[str, list[tuple[int, int]]]:
     return out
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(50_000)
 def _placed(surface: str, concept: str) -> tuple[tuple[int, int], ...]:
     """Where a word, its concept or what it is a kind of stands among the opposites."""
     bare = concept[2:] if concept[1:2] == ":" else concept

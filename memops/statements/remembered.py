@@ -103,8 +103,9 @@ class Remembered:
         return np.fromiter((known.setdefault(one, len(known)) for one in said.to_list()), np.int64)
 
     def keep(self, read: pl.DataFrame) -> None:
-        """Write what was asked for, if any of it is new, in the place of what was there; `read` are all texts of it.
+        """Write what was asked for, if any of it is new, in the place of what was there, and let go of it.
 
+        `read` are all texts that were asked for.
         Of the pairs stay the first and the last asked for: the next night begins with the one or,
         if this plan is carried out, with the other.
         """
@@ -132,6 +133,14 @@ class Remembered:
         }
         for other in held - wanted if new else ():
             other.unlink(missing_ok=True)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Hold nothing of what is kept."""
+        for held in (self.passed, self.pairs, self.found, self.more, self.tables, self._numbers):
+            held.clear()
+        self.quiet, self.read = None, 0
+        vars(self).pop("known", None)
 
     def _files(self, name: str) -> list[Path]:
         return _files(self.folder, name)

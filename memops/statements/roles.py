@@ -378,7 +378,7 @@ def _names_party(said: str) -> bool:
     return found is not None and found.noun
 
 
-@lru_cache(200_000)
+@lru_cache(50_000)
 def _converse(said: str) -> _Converse | None:
     """What a word is among the converses, whatever its form."""
     return _converses().get(said) or _converses().get(said.partition(" ")[0].removesuffix("'s"))

@@ -98,7 +98,7 @@ def _aged() -> tuple[str, ...]:
     return tuple(word for code in codes() for word in table(code).get("aged_units", ()))
 
 
-@lru_cache(100_000)
+@lru_cache(50_000)
 def _split(
     dated: bool, kind: str, form: str, grain: float, converted: bool, written: float | None
 ) -> Sequence[tuple[str, str, tuple[str, ...]]]:

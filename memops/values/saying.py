@@ -166,7 +166,7 @@ def _scopes(
     return {word: held.pop() for word, held in under.items() if len(held) == 1}
 
 
-@lru_cache(100_000)
+@lru_cache(50_000)
 def _come(ops: tuple[str, ...]) -> str:
     """What operators come to."""
     return str(reduced(ops))
@@ -403,7 +403,7 @@ def _places(clause: Sequence[Word], said: Sequence[Sequence[str]], known: Words)
     return out
 
 
-@lru_cache(100_000)
+@lru_cache(50_000)
 def _joins(said: str) -> bool:
     return meaning(said) == _CONJUNCTION
 

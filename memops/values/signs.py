@@ -46,7 +46,7 @@ def signed(clause: Sequence[Word], known: Words) -> Sign:
     return _signed(tuple(told), known.concord, clause[0].said in known.orders)
 
 
-@lru_cache(100_000)
+@lru_cache(50_000)
 def _signed(told: Sequence[tuple[str, ...]], concord: bool, ordered: bool) -> Sign:
     ops: list[str] = ["□"] if ordered else []
     for said in told:
