@@ -56,6 +56,23 @@ def test_what_is_remembered_is_what_reading_says(tmp_path_factory, before, texts
     assert again.read == len({*texts} - {*before})
 
 
+def test_few_new_texts_are_written_beside_the_others_and_many_in_their_place(tmp_path):
+    def night(*texts):
+        kept = Remembered(tmp_path)
+        read = kept.taken_apart(pl.Series(texts))
+        assert read.select(TAKEN.names()).equals(taken_apart(texts))
+        new = kept.read
+        kept.keep(read)
+        return new, len([*tmp_path.glob("texts-*")])
+
+    texts = [f"Ines keeps box {n} in the depot" for n in range(40)]
+    assert night(*texts) == (40, 1)
+    assert night(*texts[1:], "The depot opens at seven") == (1, 2)
+    assert night(*texts, "The depot opens at seven") == (0, 2)
+    assert night(*texts[:20], "The depot is shut") == (1, 1)
+    assert night(*texts[:22], "The depot is shut") == (2, 2)
+
+
 @pytest.mark.parametrize("python", [sys.executable, "/nowhere/python", "/bin/false"])
 def test_other_processes_read_what_this_one_does(monkeypatch, python):
     texts = [*dict.fromkeys(lives.texts(40, 5)[0])]

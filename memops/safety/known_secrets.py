@@ -22,6 +22,7 @@ from memops.policy.safety import Secrets
 from memops.safety.secrets_elsewhere import masked_again, mixed, told_by
 
 _FILE = "secrets.json"
+_LONG = 32  # characters without a blank: few runs are longer
 _START = re.compile(r"(?<![\w-])(?=\S)")
 _END = re.compile(r"(?![\w-])|$")
 
@@ -43,11 +44,13 @@ class KnownSecrets:
 
     def values(self, texts: pl.Series, policy: Secrets) -> dict[str, str]:
         """Return the known secrets that texts hold, with their kinds."""
-        if not self.stores:
-            return {}
-        tokens = texts.drop_nulls().str.extract_all(r"\S+").explode().drop_nulls().unique()
-        told = tokens.filter(mixed(tokens))
         sizes = [sorted({size for _, size in known.values()}) for _, known in self.stores]
+        least = min((size for of in sizes for size in of), default=0)
+        if not least:
+            return {}
+        runs = texts.drop_nulls().str.extract_all(rf"\S{{{min(least, _LONG)},}}")
+        tokens = runs.explode().drop_nulls().unique()
+        told = tokens.filter(mixed(tokens))
         found = {value: kind for token in told.sort() for value, kind in self._in(token, sizes)}
         allowed = re.compile("|".join(f"(?:{p})" for p in policy.allow) or r"(?!)")
         return {

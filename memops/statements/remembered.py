@@ -1,6 +1,6 @@
 """Remembered: what one night made of texts and of pairs of them, so that the next makes what is new.
 
-    <folder>/texts-<recipe>-<digest>.parquet        hash (of the text), and what it was taken apart into
+    <folder>/texts-<recipe>-<digest>.parquet        hash (of the text), and what it was taken apart into; several
     <folder>/pairs-<of>-<recipe>-<digest>.parquet   pairs of a store's statements of which something comes
     <folder>/quiet-<recipe>-<digest>.parquet        those of which nothing comes (`memops.judge.known`)
     <folder>/sought-<of>-<recipe>-<digest>.parquet  each statement's tokens and terms (`memops.judge.candidates.sought`)
@@ -9,15 +9,16 @@
 
 Nothing but hashes is kept of the texts and their words. The recipe names all that the tables
 depend on beside the texts: this code, the lexicons and the languages. The digest is of the file,
-so that a damaged one is passed over. The folder holds what the last plan asked for, and may be
-deleted at any time: what is not there is made again, and comes out the same.
+so that a damaged one is passed over. The folder holds what the last plan asked for (of texts some
+more, as long as they are few), and may be deleted at any time: what is not there is made again, and
+comes out the same.
 """
 
 import contextlib
 import hashlib
 import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ _HASH = pl.Schema({"hash": pl.Binary()})
 KEPT = pl.Schema({**_HASH, **{name: kind for name, kind in TAKEN.items() if name != "text"}})
 _PLACES = pl.Schema({**_HASH, "found": pl.List(pl.UInt32())})
 _TEXTS = "texts"
+_FEW, _FILES = 0.1, 8  # share of texts up to which the new are written beside the others, and files
 
 
 class Remembered:
@@ -59,8 +61,8 @@ class Remembered:
 
     @cached_property
     def known(self) -> pl.DataFrame:
-        """The texts that an earlier night took apart."""
-        return self.recalled(_TEXTS, KEPT)
+        """The texts that earlier nights took apart."""
+        return pl.concat([KEPT.to_frame(), *_every(self.folder, _TEXTS, KEPT)])
 
     def places(
         self, of: str, texts: Sequence[str], find: Callable[[int], list[int]]
@@ -114,18 +116,15 @@ class Remembered:
             rows = sorted(self.found[name].items())
             new[name] = pl.DataFrame(rows, _PLACES, orient="row")
         new |= self.tables
-        if self.read:
-            passed = pl.concat([_HASH.to_frame()["hash"], *self.passed])
-            there = self.known["hash"]
-            stays = there.is_in(passed.implode()) & ~there.is_in(read["hash"].implode())
-            every = pl.concat([self.known.filter(stays), read.select(KEPT.names())])
-            new[_TEXTS] = every[every["hash"].arg_sort()]
         found = () if self.tables else ("sought-*", "quiet")
         wanted = {
             path
-            for name in {_TEXTS, *found, *self.pairs, *self.found} - {*new}
+            for name in {*found, *self.pairs, *self.found} - {*new}
             for path in self._files(name)[:1]
         }
+        texts, beside = self._texts(read)
+        wanted |= {*self._files(_TEXTS)} if beside else set()
+        new |= {_TEXTS: texts[texts["hash"].arg_sort()]} if texts.height else {}
         for name, table in new.items():
             wanted.add(written(self.folder, name, table))
         held = {
@@ -134,6 +133,21 @@ class Remembered:
         for other in held - wanted if new else ():
             other.unlink(missing_ok=True)
         self._let_go()
+
+    def _texts(self, read: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
+        """Return the texts that are to be written, and whether beside those that are there.
+
+        Those are written anew with them where many are new or asked for no more, or in many files.
+        """
+        if not self.read:
+            return KEPT.to_frame(), True
+        there, read = self.known["hash"], read.select(KEPT.names())
+        stays = there.is_in(pl.concat([read["hash"], *self.passed]).implode())
+        few = self.read + (~stays).sum() <= _FEW * there.len()
+        if few and len(self._files(_TEXTS)) < _FILES:
+            return read.filter(~read["hash"].is_in(there.implode())), True
+        asked = there.is_in(read["hash"].implode())
+        return pl.concat([self.known.filter(stays & ~asked), read]), False
 
     def _let_go(self) -> None:
         """Hold nothing of what is kept."""
@@ -153,12 +167,16 @@ def recalled(folder: Path, name: str, schema: pl.Schema) -> pl.DataFrame:
 
 
 def _read(folder: Path, name: str, schema: pl.Schema) -> pl.DataFrame | None:
+    return next(_every(folder, name, schema), None)
+
+
+def _every(folder: Path, name: str, schema: pl.Schema) -> Iterator[pl.DataFrame]:
+    """The tables of a name that are whole."""
     for path in _files(folder, name):
         with contextlib.suppress(OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
             data = path.read_bytes()
             if path.stem.rpartition("-")[2] == _digest(data):
-                return pl.read_parquet(io.BytesIO(data)).select(schema.names()).cast(schema)
-    return None
+                yield pl.read_parquet(io.BytesIO(data)).select(schema.names()).cast(schema)
 
 
 def written(folder: Path, name: str, table: pl.DataFrame) -> Path:
