@@ -1,5 +1,6 @@
 """Journals: files of JSON lines that only grow, by which what was cut off is gone on with."""
 
+import io
 import json
 import os
 import re
@@ -26,8 +27,16 @@ class Journal:
 
     def add(self, *entries: dict[str, Any]) -> None:
         """Append entries and fsync once; raises OSError and is not retried."""
+        self.extend(entries)
+
+    def extend(self, entries: Iterable[dict[str, Any]]) -> int:
+        """Append entries as `add` does, each made into a line before the next comes; returns how many."""
         fresh = not self.path.exists()
-        data = b"".join(_line(entry) for entry in entries)
+        lines, count = io.BytesIO(), 0
+        for entry in entries:
+            lines.write(_line(entry))
+            count += 1
+        data = lines.getbuffer()
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             _cut_torn(handle)
@@ -41,6 +50,7 @@ class Journal:
         if fresh:
             sync(self.path.parent)
         failpoint("journal-done")
+        return count
 
     def entries(self) -> list[dict[str, Any]]:
         """Return every acknowledged entry; raises Corrupt, naming the line, for a damaged one."""

@@ -1,7 +1,7 @@
 """Execution: a run's changes, written batch by batch, and what is kept and checked after them."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -187,9 +187,8 @@ class Batches:
             self._note(self.written[told:], mine)
         return self.written
 
-    def _keep(self, undo: list[Undo]) -> None:
-        self.run.undo.add(*(vars(u) for u in undo))
-        self.images += len(undo)
+    def _keep(self, undo: Iterable[Undo]) -> None:
+        self.images += self.run.undo.extend(vars(u) for u in undo)
 
     def _note(self, answers: list[Written], mine: dict[str, tuple[str, str]]) -> None:
         """Put answers in the journal, and how much undo there is by now."""

@@ -9,7 +9,7 @@ the plan was made from, undo first, in batches that hold a lock for at most 100 
 
 import importlib
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -95,7 +95,7 @@ class Work:
     before: pl.DataFrame
     now: datetime
     check: Callable[[pl.DataFrame, pl.DataFrame], Mapping[str, str]]
-    keep: Callable[[list[Undo]], None]
+    keep: Callable[[Iterable[Undo]], None]
     kept: frozenset[str] = frozenset()
     done: Callable[[list[Written]], None] | None = None
     sees: frozenset[str] | None = None

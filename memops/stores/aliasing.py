@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,10 +144,17 @@ def _answers(written: Iterable["Written"]) -> list["Written"]:
     return [replace(a, id=id, new_id=new) for a, id, new in named]
 
 
-def _kept(undo: list["Undo"]) -> list["Undo"]:
+def _kept(undo: Iterable["Undo"]) -> Iterator["Undo"]:
     """Undo under aliases, with the ids that the store knows; its file is for restoring."""
-    table = {name: alias for alias, name in aliases(entry.id for entry in undo).items()}
-    return [_under(entry, table[entry.id]) if entry.id in table else entry for entry in undo]
+    left = iter(undo)
+    while some := [*islice(left, _SOME)]:
+        table = {name: alias for alias, name in aliases(entry.id for entry in some).items()}
+        yield from (
+            _under(entry, table[entry.id]) if entry.id in table else entry for entry in some
+        )
+
+
+_SOME = 10_000  # entries whose ids are looked at together
 
 
 def _under(entry: "Undo", alias: str) -> "Undo":

@@ -120,7 +120,7 @@ class FileStore(RowStore):
         def change(data: bytes) -> tuple[list[Written], Lines]:
             live, lines = self._known(data, where).records, self.lines(data, where)
             answers, undo, new = _changed(lines, live, work, where)
-            if undo:
+            if any(answer.state == "applied" for answer in answers):
                 work.keep(undo)
             return answers, new
 
@@ -206,31 +206,38 @@ def last_read(kind: str) -> Content | None:
 
 def _changed(
     lines: Lines, live: pl.DataFrame, work: Work, where: str
-) -> tuple[list[Written], list[Undo], Lines]:
+) -> tuple[list[Written], Iterator[Undo], Lines]:
+    """What becomes of each change, how it is undone, and the lines as they are then."""
+    answers, made = _answered(live, work)
+    done = [answer.id for answer in answers if answer.state == "applied"]
+    new = lines | {id_: made[id_] for id_ in done if id_ in made}
+    for gone in {*done} - made.keys():
+        del new[gone]
+    return answers, _images(lines, made, done, where), new
+
+
+def _answered(live: pl.DataFrame, work: Work) -> tuple[list[Written], Lines]:
+    """What becomes of each change, and the lines that are new or other than before."""
     ids = work.changes["id"]
     before = only(work.before, ids)
     planned = conform(outcome(before, work.changes))
     states = _states(ids, only(live, ids), before, planned)
     refused = work.check(live, live_counts(live))
-    there = {id_ for id_, (state, _) in states.items() if state == "applied"} - {*refused}
-    rows = planned.filter(pl.col("id").is_in(list(there))).iter_rows(named=True)
-    made = {row["id"]: json_line(row) for row in rows}
-    wanted, answers, undo, new = {*planned["id"]}, [], [], dict(lines)
-    place = {id_: nth for nth, id_ in enumerate(lines)}
-    for id_ in ids:
-        state, why = states[id_]
-        if state == "applied" and id_ in refused:
-            state, why = "refused", refused[id_]
-        answers.append(Written(id_, state, why, id_ if id_ in wanted else None))
-        if state != "applied":
-            continue
-        was = {"nth": place[id_], "line": lines[id_]} if id_ in lines else None
-        if id_ in made:
-            new[id_] = made[id_]
-        else:
-            del new[id_]
-        undo.append(Undo(id_, where, was, {"line": made[id_]} if id_ in made else None))
-    return answers, undo, new
+    done = {id_ for id_, (state, _) in states.items() if state == "applied"}
+    states |= {id_: ("refused", why) for id_, why in refused.items() if id_ in done}
+    written = planned.filter(pl.col("id").is_in([*done - refused.keys()]))
+    made = {row["id"]: json_line(row) for row in written.iter_rows(named=True)}
+    wanted = {*planned["id"]}
+    return [Written(id_, *states[id_], id_ if id_ in wanted else None) for id_ in ids], made
+
+
+def _images(lines: Lines, made: Lines, done: list[str], where: str) -> Iterator[Undo]:
+    """What the lines of changed records were and will be; one after the other, as they may be very many."""
+    asked = {*done}
+    place = {id_: nth for nth, id_ in enumerate(lines) if id_ in asked}
+    for id_ in done:
+        was = {"nth": place[id_], "line": lines[id_]} if id_ in place else None
+        yield Undo(id_, where, was, {"line": made[id_]} if id_ in made else None)
 
 
 def _states(

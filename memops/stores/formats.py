@@ -25,17 +25,20 @@ _TYPES: dict[Any, tuple[type, ...]] = {
 }  # fmt: skip
 _BLOCK = 1 << 24  # bytes that are read at a time, and the longest line beside them
 _PLAIN = r"^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.\d{3}|\.\d{6})?(?:Z|\+00:00)$"
+_NAMES = tuple(RECORDS)
+_INSTANTS = frozenset(name for name, kind in RECORDS.items() if kind == INSTANT)
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _ALLOWED = {name: _TYPES[dtype] for name, dtype in RECORDS.items()}
 
 
 def json_line(record: Mapping[str, Any]) -> str:
     """Return one record as a JSON line: columns in schema order, instants in ISO 8601, no nulls."""
     row = {
-        name: record[name].isoformat(timespec="microseconds") if dtype == INSTANT else record[name]
-        for name, dtype in RECORDS.items()
-        if record.get(name) is not None
+        name: value.isoformat(timespec="microseconds") if name in _INSTANTS else value
+        for name in _NAMES
+        if (value := record.get(name)) is not None
     }
-    return json.dumps(row, ensure_ascii=False, allow_nan=False)
+    return _JSON(row)
 
 
 def packed(records: pl.DataFrame) -> bytes:

@@ -178,7 +178,7 @@ def test_undo_is_kept_before_the_commit_and_a_failure_leaves_nothing(store, db):
     old = dump(db)
 
     def fail(undo):
-        assert len(undo) == 6 and cell(db, "a", "content") == "The user's name is Ada"
+        assert len([*undo]) == 6 and cell(db, "a", "content") == "The user's name is Ada"
         raise OSError(28, "No space left on device")
 
     work = Work(squash(delete(store.read(), "gone")), store.read(), NOW, lambda *_: {}, fail)

@@ -238,7 +238,7 @@ def test_undo_is_kept_before_the_file_changes(store):
     before = store.path.read_bytes()
 
     def keep(undo):
-        assert store.path.read_bytes() == before and len(undo) == 1
+        assert store.path.read_bytes() == before and len([*undo]) == 1
         raise RuntimeError("the power failed")
 
     failing = Work(

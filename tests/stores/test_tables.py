@@ -144,7 +144,7 @@ def test_undo_is_kept_before_the_file_changes(store):
     store.write(
         Work(
             squash(plan), store.read(), NOW, lambda live, counts: {},
-            lambda undo: seen.append((len(undo), store.path.read_bytes() == old)),
+            lambda undo: seen.append((len([*undo]), store.path.read_bytes() == old)),
         )
     )  # fmt: skip
     assert seen == [(3, True)] and store.read().is_empty()

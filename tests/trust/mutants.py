@@ -98,7 +98,7 @@ MUTANTS = (
     Mutant("compare-and-set is dropped", BATCH, "if there == expected:", "if True:", "tests/stores/test_clawseed_write.py::test_a_row_that_changed_since_is_stale"),
     Mutant("compare-and-set of tables is dropped", "memops/stores/base.py", "    if live == before:\n", "    if True:\n", MACHINE),
     Mutant("undo after the commit", SQLITE, "                if undo := batch.undo(answers):\n                    work.keep(undo)\n                failpoint(\"sqlite-kept\")\n", "            if undo := batch.undo(answers):\n                work.keep(undo)\n", "tests/stores/test_clawseed_write.py::test_undo_is_kept_before_the_commit_and_a_failure_leaves_nothing"),
-    Mutant("no undo at all", BATCHES, "self.run.undo.add(*(vars(u) for u in undo))", "pass", STEPS),
+    Mutant("no undo at all", BATCHES, "self.images += self.run.undo.extend(vars(u) for u in undo)", "pass", STEPS),
     Mutant("journal and undo are not synced", JOURNAL, '            failpoint("journal-sync")\n            os.fsync(handle)\n', '            failpoint("journal-sync")\n', ORDER),
     Mutant("files get their names before their bytes are on disk", FILES, "    _put(path, data, os.fsync)\n", "    _put(path, data, lambda handle: None)\n", ORDER),
     Mutant("a torn line is not cut off", JOURNAL, "    if keep < end:\n", "    if False:\n", "tests/trust/test_run_records.py::test_a_torn_line_is_passed_over_and_cut_off"),

@@ -5,6 +5,7 @@ whole and atomically, never in place; lines that no change touches keep their by
 """
 
 import hashlib
+import io
 
 import polars as pl
 
@@ -35,11 +36,15 @@ class Jsonl(FileStore):
 
     def lines(self, data: bytes, where: str) -> Lines:
         """Return the lines as they stand."""
-        return dict(zip(self._known(data, where).order, data.decode().split("\n"), strict=False))
+        return dict(
+            zip(self._known(data, where).order, map(bytes.decode, lines_of(data)), strict=True)
+        )
 
     def written(self, lines: Lines) -> bytes:
         """Return the lines, each with its end."""
-        return "".join(f"{line}\n" for line in lines.values()).encode()
+        out = io.BytesIO()
+        out.writelines(f"{line}\n".encode() for line in lines.values())
+        return out.getvalue()
 
 
 class Parquet(FileStore):
