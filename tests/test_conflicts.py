@@ -97,8 +97,7 @@ AGAINST = [
 
 def opposed(a, b):
     row = features([{"a": a, "b": b}]).row(0, named=True)
-    told = row["opposes"] is not None and not row["likely"]
-    return told and row["firm_a"] and row["firm_b"]
+    return row["opposes"] is not None and row["firm_a"] and row["firm_b"]
 
 
 @pytest.mark.parametrize(("a", "b"), APART)
@@ -115,7 +114,7 @@ def test_a_change_retires_what_it_changes_and_nothing_beside_it(name, n, changed
         label=pl.Series([pair["label"] for pair in pairs]),
         zh=pl.Series([pair["lang"] != "en" for pair in pairs]),
     )
-    told = pl.col("opposes").is_not_null() & pl.col("firm_a") & pl.col("firm_b") & ~pl.col("likely")
+    told = pl.col("opposes").is_not_null() & pl.col("firm_a") & pl.col("firm_b")
     shares = said.group_by("label", "zh").agg(told.mean(), pl.col("same").mean(), n=pl.len())
     found = {(r["label"], r["zh"]): r for r in shares.iter_rows(named=True)}
     assert shares["n"].sum() >= n

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parent.parent
 COMPLETE = ("en", "zh")
 """Languages in which reasons have their sentences; others say in English what they lack."""
 TABLES = "data/lexicons/reasons.toml, or memops/rules/<rule>.toml if one rule alone gives it"
-OPPOSES = ("value", "replaced", "changed", "opposite", "denied", "excluded", "judged", "likely")
+OPPOSES = ("value", "replaced", "changed", "opposite", "denied", "excluded", "judged")
 
 
 def written():

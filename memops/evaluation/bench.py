@@ -77,7 +77,11 @@ def _found(pairs: list[dict[str, Any]], ctx: Context) -> pl.DataFrame:
     records = in_scopes(pairs)
     whole = merge_contained(records, ctx)["id"].str.head(-1).cast(pl.Int64)
     said = dict(statements(records, ctx).members.select("id", "statement").iter_rows())
-    made = judged(records, ctx).with_columns(duplicate=DUPLICATE, conflict=conflict(ctx.policy))
+    weighed = pl.lit(ctx.models.judge is None)
+    made = judged(records, ctx).with_columns(
+        duplicate=DUPLICATE | (weighed & pl.col("likely_same")),
+        conflict=conflict(ctx.policy) | (weighed & pl.col("likely_conflict")),
+    )
     if "verdict" not in made.columns:
         made = made.with_columns(verdict=pl.lit(None, pl.String), later=pl.lit(None, pl.String))
     sides = [tuple(said.get(f"{n}{side}", -1 - n) for side in "ab") for n in range(len(pairs))]

@@ -60,7 +60,7 @@ def heard(
     judge, policy = ctx.models.judge, ctx.policy.judge
     if judge is None:
         return pairs
-    told = _left_open(_unweighed(pairs)).with_row_index("nth")
+    told = _left_open(pairs).with_row_index("nth")
     first = told.sort("rank", -pl.col("score"), "a", "b").head(policy.asked)
     sides = _sides(first, said, records)
     settled = consulted(first, sides, said.table["text"], judge, policy, ctx.once(TALLY, dict))
@@ -93,13 +93,6 @@ def consulted(
     chances = posterior(known, texts, accuracy(tally), policy.sure).rename("chance_{}".format)
     whole = pl.concat([known, chances], how="horizontal")
     return _settled(whole, policy).drop("when_a", "when_b", *chances.columns)
-
-
-def _unweighed(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Pairs without what fitted weights make of them, as a model knows better."""
-    likely = pl.col("likely")
-    opposes = pl.when(~likely).then("opposes")
-    return pairs.with_columns(same=pl.col("same") & ~likely, opposes=opposes, likely=False)
 
 
 _LATER = {A_REPLACES_B: "a", B_REPLACES_A: "b"}

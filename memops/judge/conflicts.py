@@ -22,6 +22,7 @@ from memops.judge.candidates.similarity import (
 from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
 from memops.judge.comparing import Keep, read_once, to_ask, told_of, verdicts
+from memops.judge.fitted import weighable
 from memops.judge.known import PAIR, VERDICTS, known
 from memops.ordered import connected
 from memops.statements.readings import Readings, likeness, read_all, readings
@@ -32,7 +33,10 @@ FOUND = "found"
 """Where it keeps those; without them pairs are looked for anew."""
 
 
-TELLS = pl.col("same") | pl.col("opposes").is_not_null()
+TELLS = (
+    pl.col("same") | pl.col("opposes").is_not_null()
+    | pl.col("likely_same") | pl.col("likely_conflict")
+)  # fmt: skip
 """Of judged pairs: something may come of them."""
 
 
@@ -74,13 +78,13 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
     texts = sorted({text for pair in pairs for text in (pair["a"], pair["b"])})
     place = {text: n for n, text in enumerate(texts)}
     a, b = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
-    return compared(read_all(texts), a, b)
+    free = weighable(pl.Series(texts, dtype=pl.String))
+    return compared(read_all(texts), a, b, free[a] & free[b])
 
 
-def compared(said: Readings, a: Any, b: Any) -> pl.DataFrame:
+def compared(said: Readings, a: Any, b: Any, alone: Any) -> pl.DataFrame:
     """Return what differs in pairs of readings, what is made of it, and how much the two share."""
-    told = told_of(said, a, b, np.ones(len(a), bool))
-    return told.hstack(likeness(said, a, b))
+    return told_of(said, a, b, alone).hstack(likeness(said, a, b))
 
 
 def _judged_whole(records: pl.DataFrame, ctx: Context) -> _Judged:
@@ -180,14 +184,9 @@ def _what_they_are(
         return
     used = used_in(pairs)
     taken, rows = read_once(table["text"].gather(used), ctx)
+    free = weighable(table["text"]) & ~table["placed"].to_numpy()
     for some in pairs.iter_slices(_STEP):
         own = used_in(some)
         said = readings(taken[rows.gather(np.searchsorted(used, own))])
-        yield some, verdicts(some, said, own, _alone(some, table))
-
-
-def _alone(pairs: pl.DataFrame, table: pl.DataFrame) -> Any:
-    """Of which pairs neither stands in a document."""
-    in_document = table["placed"].to_numpy()
-    one, two = (table["statement"].search_sorted(pairs[side]).to_numpy() for side in ("a", "b"))
-    return ~(in_document[one] | in_document[two])
+        one, two = (table["statement"].search_sorted(some[side]).to_numpy() for side in ("a", "b"))
+        yield some, verdicts(some, said, own, free[one] & free[two])

@@ -11,6 +11,7 @@ from memops.judge.judgement import asserted, newer, recounted, restated, same, t
 from memops.judge.opposing import opposes
 from memops.judge.vetoes import veto_conflict, veto_same
 from memops.policy import Policy
+from memops.statements.readings import QUANTIFIERS
 
 c = pl.col
 DUPLICATE = c("firm_a") & c("firm_b") & c("same") & c("opposes").is_null()
@@ -19,7 +20,7 @@ DUPLICATE = c("firm_a") & c("firm_b") & c("same") & c("opposes").is_null()
 
 def conflict(policy: Policy) -> pl.Expr:
     """Return whether judged pairs cannot both hold: both are asserted, and alike enough or `judged`."""
-    near = (c("score") >= policy.conflicts.least) | c("opposes").is_in(("judged", "likely"))
+    near = (c("score") >= policy.conflicts.least) | (c("opposes") == "judged")
     return c("firm_a") & c("firm_b") & c("opposes").is_not_null() & ~c("same") & near
 
 
@@ -32,30 +33,33 @@ def decided(read: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-SURE = {"same": 0.8, "conflict": 0.8}
-"""How probable a verdict is, by fitted weights, that is proposed: of stores whose writers saw no
-rule, 97 and 92 in a hundred of such were right."""
-
-DOUBTFUL = 0.3
-"""How improbable a conflict is that rules see, and that is left alone."""
+SURE = {"same": 0.75, "conflict": 0.75}
+"""How probable a verdict is, by fitted weights, that is proposed."""
 
 
 def weighed(read: pl.DataFrame, chance: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of `decided` with what fitted weights make likely where rules see nothing: `likely`.
+    """Return rows of `decided` with likely_same and likely_conflict: what weights find where rules see nothing.
 
     `chance` has the columns of `fitted.chances`, null where they are not asked. Vetoes stand above
-    them, as do rules of what differs in the order, or in the small words, of the same words; a
-    conflict that rules see and weights find improbable is none.
+    them, as do rules of what differs in the order, or in the small words, of the same words.
     """
     same, conflict = (pl.lit(chance[name]) for name in ("same", "conflict"))
     open_ = c("firm_a") & c("firm_b") & ~c("same") & c("opposes").is_null()
-    reordered = (c("contained") == 1) & (c("length") == 1)
-    one = open_ & ~reordered & c("veto_same").is_null() & (same >= SURE["same"]) & (same > conflict)
+    one = ~_reordered() & c("veto_same").is_null() & (same >= SURE["same"]) & (same > conflict)
     clash = c("veto_conflict").is_null() & (conflict >= SURE["conflict"]) & (conflict > same)
-    one, clash = one.fill_null(False), (open_ & clash).fill_null(False)
-    held = pl.when(~(conflict < DOUBTFUL).fill_null(False)).then("opposes")
-    opposes = pl.when(clash).then(pl.lit("likely")).otherwise(held)
-    return read.with_columns(same=c("same") | one, opposes=opposes, likely=one | clash)
+    return read.with_columns(
+        likely_same=(open_ & one).fill_null(False), likely_conflict=(open_ & clash).fill_null(False)
+    )
+
+
+def _reordered() -> pl.Expr:
+    """True when both hold the same words, or one holds the other's and one of them denies or limits.
+
+    Their order, and how signs stand, then make the difference, of which weights know little.
+    """
+    signs = [c(f"{name}_{side}") for name in ("negations", "only") for side in "ab"]
+    signed = pl.sum_horizontal(*signs, *(c(f"{name}_one") for name in QUANTIFIERS)) > 0
+    return (c("same_words") > 0) | ((c("contained") == 1) & ((c("length") == 1) | signed))
 
 
 def likely(read: pl.DataFrame) -> pl.DataFrame:
@@ -66,8 +70,9 @@ def likely(read: pl.DataFrame) -> pl.DataFrame:
     A hand's weights: fitted ones ordered strangers' pairs no better (docs/judge.md).
     """
     vetoed, apart = c("veto_same").is_not_null(), told_apart() | c("opposes").is_not_null()
-    one = pl.when("same").then(0.5 + c("weighted") / 2)
-    clash = pl.when("same").then(0.0).when(c("opposes").is_not_null()).then(0.5 + c("overlap") / 2)
+    one = pl.when(c("same") | c("likely_same")).then(0.5 + c("weighted") / 2)
+    against = c("opposes").is_not_null() | c("likely_conflict")
+    clash = pl.when("same").then(0.0).when(against).then(0.5 + c("overlap") / 2)
     return read.select(
         duplicate_score=one.otherwise(c("weighted") * (1 - 0.5 * vetoed - 0.2 * apart)).round(6),
         conflict_score=clash.otherwise(c("overlap") * (0.1 + 0.4 * apart)).round(6),

@@ -18,15 +18,20 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from memops.language.detection import surely
 from memops.language.lexicon import lexicon
 from memops.statements.readings import Readings
 from memops.statements.surface import SURFACE
 
 Numbers = npt.NDArray[np.float64]
+WORDS = ("tokens", "joined")
+"""Families whose items weigh by themselves."""
 PLACES = 1 << 13
 """Places of hashed words."""
 _WHY = ("opposes", "veto_same", "veto_conflict")
 _LIMIT = 5.0  # standard deviations that one feature may weigh
+_ALIKE = 0.85
+"""Share of the words of two texts that both hold, from which rules know more: their order tells."""
 _LEAST = -4.5  # log odds by the linear model below which the trees are not asked
 
 
@@ -92,6 +97,12 @@ class Fitted(NamedTuple):
         return np.clip((features - self.mean) / self.deviation, -_LIMIT, _LIMIT)
 
 
+def weighable(texts: pl.Series) -> npt.NDArray[np.bool_]:
+    """Return which texts are surely of the languages that the weights were fitted on."""
+    held, foreign = surely(tuple(lexicon("pairs_fitted")["languages"]))
+    return (texts.str.contains(held) & ~texts.str.contains(foreign)).fill_null(False).to_numpy()
+
+
 def chances(read: pl.DataFrame, said: Readings, a: Any, b: Any) -> pl.DataFrame:
     """Return same and conflict: how probable each is, for pairs that are read and decided."""
     known = _fitted()
@@ -102,6 +113,7 @@ def chances(read: pl.DataFrame, said: Readings, a: Any, b: Any) -> pl.DataFrame:
         name: model.chance(rows, even, words(said, a, b, model.shared, model.apart))
         for name, model in known.models.items()
     }
+    told["same"] = np.where(found["tokens_share"] >= _ALIKE, 0.0, told["same"])
     return pl.DataFrame({name: told[name].round(6) for name in told})
 
 
@@ -142,10 +154,13 @@ def words(
 ) -> tuple[Numbers, Numbers]:
     """Return what the words weigh that both hold, and those that one alone does, by hashed weights."""
     place = said.codes % PLACES
-    rows = said.rows["tokens"]
-    both = said.shared("tokens", "tokens", a, b, np.stack([shared, apart], 1)[place])
-    whole = rows @ apart[place]
-    return both[:, 0], whole[a] + whole[b] - 2 * both[:, 1]
+    weights, whole, alone = np.stack([shared, apart], 1)[place], np.zeros(len(a)), np.zeros(len(a))
+    for family in WORDS:
+        both = said.shared(family, family, a, b, weights)
+        each = said.rows[family] @ weights[:, 1]
+        whole += both[:, 0]
+        alone += each[a] + each[b] - 2 * both[:, 1]
+    return whole, alone
 
 
 @cache

@@ -98,7 +98,7 @@ def _scores(pairs: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
     used, at = np.unique(pairs.select("a", "b").to_numpy(), return_inverse=True)
     said, at = read_all(texts.gather(used).to_list()), at.reshape(-1, 2)
     steps = (at[start : start + _STEP] for start in range(0, len(at), _STEP))
-    read = (compared(said, s[:, 0], s[:, 1]) for s in steps)
+    read = (compared(said, s[:, 0], s[:, 1], np.zeros(len(s), bool)) for s in steps)
     return pl.concat(likely(found).select(_SCORED.names()) for found in read)
 
 

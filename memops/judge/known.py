@@ -29,7 +29,8 @@ VERDICTS = pl.Schema(
         "firm_b": pl.Boolean(),
         "veto_same": pl.String(),
         "veto_conflict": pl.String(),
-        "likely": pl.Boolean(),
+        "likely_same": pl.Boolean(),
+        "likely_conflict": pl.Boolean(),
     }
 )
 _KEPT = pl.Schema({**WORTH, **VERDICTS})

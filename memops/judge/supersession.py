@@ -24,14 +24,41 @@ from memops.schema import LIVE
 
 SIGNALS = ("jaccard", "cosine", "bm25")
 
-_SURELY = pl.col("same") & ~pl.col("likely")
 _EVIDENCE = 5
 _PASSING = ("session", "summary")  # what was said in passing steps back, and overtakes nothing
 
 
 def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the records that step back, with current, until, evidence_ids, code and args."""
-    edges = conflicting(records, ctx)
+    return _stepping(conflicting(records, ctx), records, ctx)
+
+
+def likely_overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Return the records that probably step back behind a later one, by fitted weights alone.
+
+    None behind which others have stepped back: what they lead to is not moved by what is only likely.
+    """
+    pairs = judged(records, ctx).filter("likely_conflict")
+    if pairs.is_empty():
+        return pairs
+    pairs = pairs.with_columns(opposes=pl.lit("likely"), told=pl.lit(None, pl.String))
+    turned = pairs.rename({"a": "b", "b": "a"}).select(pairs.columns)
+    of = statements(records, ctx).members.join(
+        records.filter(LIVE).select("id", lasting=~pl.col("kind").is_in(_PASSING)), on="id"
+    )  # fmt: skip
+    edges = (
+        pl.concat([pairs, turned])
+        .join(of.select(old="id", a="statement"), on="a")
+        .join(of.filter("lasting").select(new="id", b="statement"), on="b")
+        .filter(~pl.col("old").is_in(records["superseded_by"].drop_nulls().implode()))
+        .select("old", "new", "opposes", "told", "score", *SIGNALS)
+        .sort("old", "new")
+    )  # fmt: skip
+    return _stepping(edges, records, ctx).filter("later")
+
+
+def _stepping(edges: pl.DataFrame, records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """The records that step back along edges from old to new."""
     apart = other_named(edges.filter(pl.col("told").is_null()), records)
     edges = parted(edges.join(apart, on=["old", "new"], how="anti"), records)
     time = _said_at(records, ctx)
@@ -104,7 +131,7 @@ def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
             schema=dict.fromkeys(("old", "new", "opposes", "told"), pl.String)
             | dict.fromkeys(("score", *SIGNALS), pl.Float64)
         )
-    group = groups(pairs.filter(_SURELY), statements(records, ctx).table.height)
+    group = groups(pairs.filter(pl.col("same")), statements(records, ctx).table.height)
     lifted = (
         against.join(group.rename({"statement": "a", "group": "ga"}), on="a")
         .join(group.rename({"statement": "b", "group": "gb"}), on="b")
@@ -126,7 +153,7 @@ def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 def _said_at(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """When each was said; what has no time counts as said when its like was last said."""
-    same_said = judged(records, ctx).filter(_SURELY)
+    same_said = judged(records, ctx).filter(pl.col("same"))
     group = groups(same_said, statements(records, ctx).table.height)
     own = (
         statements(records, ctx).members.join(group, on="statement")

@@ -55,6 +55,23 @@ def _packs() -> tuple[
 
 
 @cache
+def surely(codes: tuple[str, ...]) -> tuple[str, str]:
+    """Return what a text holds that is surely of one of some languages, and what none of them holds.
+
+    Patterns: of a language with spaces a function word of three letters, as shorter ones stand in
+    many languages; of one without, its characters; and letters of scripts that none of them has.
+    """
+    words = {
+        word for code in codes for word in _function(code) if word.isalpha() and word.isascii()
+    }
+    long = "|".join(sorted(word for word in words if len(word) >= _TELLING))
+    return rf"(?i)\p{{Han}}|\b(?:{long})\b", r"[\p{L}&&[^\p{Latin}\p{Han}]]"
+
+
+_TELLING = 3
+
+
+@cache
 def idle_words() -> tuple[str, ...]:
     """Return the words of every pack that say nothing by themselves."""
     return tuple(sorted({word for code in codes() for word in _function(code)}))

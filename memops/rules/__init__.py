@@ -34,6 +34,7 @@ from memops.rules.expire_dated import expire_dated
 from memops.rules.extract_notes import extract_notes
 from memops.rules.merge_contained import merge_contained
 from memops.rules.merge_exact import merge_exact
+from memops.rules.merge_likely import merge_likely
 from memops.rules.merge_near import merge_near
 from memops.rules.move_overflow import move_overflow
 from memops.rules.normalise_superseded import normalise_superseded
@@ -48,6 +49,7 @@ from memops.rules.retire_tasks import retire_tasks
 from memops.rules.revalidate_entities import revalidate_entities
 from memops.rules.revive_restored import revive_restored
 from memops.rules.supersede_conflicting import supersede_conflicting
+from memops.rules.supersede_likely import supersede_likely
 from memops.rules.unify_scopes import unify_scopes
 from memops.rules.unwrap_turns import unwrap_turns
 from memops.schema import RECORDS, REPLACED, only
@@ -81,6 +83,8 @@ RULES: tuple[Rule, ...] = (
     merge_near,
     repair_links,
     *HYGIENE,
+    supersede_likely,
+    merge_likely,
 )
 """What a night does."""
 
@@ -99,12 +103,17 @@ MIGRATION: tuple[Rule, ...] = (
     merge_contained,
     merge_near,
     repair_links,
+    supersede_likely,
+    merge_likely,
 )
 """What the one-off clean-up of a polluted store does."""
 
 
 EACH: tuple[Rule, ...] = (redact_secrets, unwrap_turns, quarantine_injected, demote_chatter)
 """Those that judge each record by itself, whatever the time: what is at rest they look at once."""
+
+LIKELY: tuple[Rule, ...] = (supersede_likely, merge_likely)
+"""Those that propose what is only likely: last, so that nothing which is sure rests on it."""
 
 ROUNDS = 4
 """More would mean that two rules undo each other."""
@@ -118,7 +127,8 @@ def propose(
 
     What one rule takes away changes what another sees (duplicates hide, word frequencies shift),
     so the round is repeated on its own outcome; planning the outcome again then proposes nothing.
-    Pairs are looked for once, and anew when nothing more comes of those that are left.
+    Pairs are looked for once, and anew when nothing more comes of those that are left. What is only
+    LIKELY is proposed at the end, of what all the others leave.
     Returns the plan and the changes that were withdrawn, with the reason: what the guard forbids,
     and what a person `refused` before.
     """
@@ -127,6 +137,7 @@ def propose(
     known = REFUSED.to_frame() if refused is None else refused
     split = partial(withheld, records=records, refused=known)
     rested = Rested(records, ctx)
+    last, rules = [r for r in rules if r in LIKELY], [r for r in rules if r not in LIKELY]
     course = _Course(rules, rested.changed())
     for _ in range(ROUNDS):
         steps, withdrawn, records = _round(records, ctx, rules, split, course)
@@ -139,6 +150,13 @@ def propose(
         ctx = replace(ctx, restored=frozenset())  # what this plan hides was not stored since
     if {*EACH} <= {*rules}:
         rested.keep(records, *course.left())
+    course = _Course(last, None)
+    for _ in range(ROUNDS if last else 0):
+        steps, more, records = _round(records, ctx, last, split, course)
+        if steps.is_empty():
+            break
+        plan.append(steps)
+        withdrawn = pl.concat([withdrawn, more])
     _let_go(ctx)
     whole, more = agreed(pl.concat(plan), first, ctx.policy, ctx.unsigned)
     return settled(whole, first), pl.concat([withdrawn, more])

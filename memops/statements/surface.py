@@ -6,9 +6,9 @@ from itertools import pairwise
 
 from memops.language.tokens import Keys, Numbers, keys_of
 
-SURFACE = ("tokens", "figures", "named")
-"""Families of what stands in a text: words (of a script without spaces one and two characters), runs
-of digits, and words that begin with a capital within a sentence."""
+SURFACE = ("tokens", "joined", "figures", "named")
+"""Families of what stands in a text: words (of a script without spaces, characters), two such
+characters side by side, runs of digits, and words that begin with a capital within a sentence."""
 _TOKENS = re.compile(r"[\u2e80-\u9fff]+|\d+|[^\W\d_\u2e80-\u9fff]+")
 _NAMED = re.compile(r"(?<=[^\W.!?:] )[^\W\d_a-z\u2e80-\u9fff]\w+")
 _HAN = "\u2e80"
@@ -19,6 +19,7 @@ def surface(plains: Sequence[str], items: Numbers[str]) -> dict[str, Keys]:
     found = [_TOKENS.findall(text.casefold()) for text in plains]
     return {
         "tokens": keys_of(((n, _words(said)) for n, said in enumerate(found)), items),
+        "joined": keys_of(((n, _joined(said)) for n, said in enumerate(found)), items),
         "figures": keys_of(
             (
                 (n, {f"#{one}" for one in said if one[0].isdecimal()})
@@ -35,7 +36,11 @@ def _words(found: Sequence[str]) -> set[str]:
     for one in found:
         if one[0] >= _HAN:
             words.update(one)
-            words.update(map("".join, pairwise(one)))
         elif not one[0].isdecimal():
             words.add(one)
     return words
+
+
+def _joined(found: Sequence[str]) -> set[str]:
+    runs = (one for one in found if one[0] >= _HAN)
+    return {a + b for one in runs for a, b in pairwise(one)}

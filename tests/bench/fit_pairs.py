@@ -30,6 +30,7 @@ from tests.minimal_pairs.pairs import families, pairs
 TABLE = resource("data/lexicons") / "pairs_fitted.toml"
 THEMES = FOLDER.parent / "pairs" / "themes"
 DRILL, MADE = 0.5, 120  # what a hard pair weighs, and how many of each family of those made
+LANGUAGES = ["en", "zh"]  # of the stores
 FOLDS, SURE = 4, (0.95, 0.9, 0.85, 0.8)
 _WORD = 0.5  # what a deviation of a feature weighs beside a word
 
@@ -84,8 +85,9 @@ def table(whole: list[Pairs], hard: list[tuple[Pairs, dict[str, float]]]) -> Tab
     said = read_all(texts)
     read = decided(differences(said, a, b))
     found = fitted.features(read, said, a, b)
-    words = said.rows["tokens"] @ _hashed(said.codes)
-    shared = (said.rows["tokens"][a].multiply(said.rows["tokens"][b])) @ _hashed(said.codes)
+    hashed, every = _hashed(said.codes), [said.rows[family] for family in fitted.WORDS]
+    words = sum(rows @ hashed for rows in every)
+    shared = sum(rows[a].multiply(rows[b]) @ hashed for rows in every)
     return Table(
         tuple(found), np.stack([*found.values()], 1), shared, words[a] + words[b] - 2 * shared,
         np.array([*chain.from_iterable(s.label for s in stores)]),
@@ -208,7 +210,8 @@ def figures(of: Table, found: dict[str, Any]) -> None:
 
 def write(known: Fitted) -> None:
     """Write the models."""
-    lines = [f"names = {[*known.names]}".replace("'", '"')]
+    lines = [f"languages = {LANGUAGES}", f"names = {[*known.names]}"]
+    lines = [line.replace("'", '"') for line in lines]
     lines += [f'{name} = "{packed(getattr(known, name))}"' for name in ("mean", "deviation")]
     for name, of in known.models.items():
         lines += [f"[models.{name}]", f"bias = {of.bias!r}", f"scale = {[*of.scale]}"]

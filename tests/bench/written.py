@@ -21,6 +21,9 @@ from memops.policy import Policy
 from memops.schema import from_rows
 
 FOLDER = Path(__file__).parents[2] / "evals" / "stores"
+_NOW = datetime.fromisoformat("2027-01-01T00:00:00+00:00")
+_FAR = (1, 7, 50)
+"""How many entries lie between two of which it does not matter whether a night compares them."""
 SAME, CONFLICT, PART, NEITHER = "same", "conflict", "part", "neither"
 
 
@@ -92,14 +95,15 @@ def _closed(edges: set[tuple[int, int]]) -> set[tuple[int, int]]:
 
 
 def pairs_of(path: Path) -> Pairs:
-    """Return the pairs of a store that a night compares, and those that are something."""
+    """Return the pairs of a store that a night compares, those that are something, and some of the others.
+
+    Of those which hardly share a word a night reads none; weights are to know them, too.
+    """
     rows = entries(path)
-    held, ctx = (
-        records(rows),
-        Context(now=datetime.fromisoformat("2027-01-01T00:00:00+00:00"), policy=Policy()),
-    )
-    near, gold = _compared(held, ctx), told(rows)
-    every = sorted(near | gold.keys())
+    held, gold = records(rows), told(rows)
+    near = _compared(held, Context(now=_NOW, policy=Policy()))
+    far = {(n - k, n) for k in _FAR for n in range(k, len(rows))}
+    every = sorted(near | gold.keys() | far)
     return Pairs(
         [rows[m]["text"] for m, _ in every],
         [rows[n]["text"] for _, n in every],
