@@ -44,12 +44,25 @@ def weighed(read: pl.DataFrame, chance: pl.DataFrame) -> pl.DataFrame:
     them, as do rules of what differs in the order, or in the small words, of the same words.
     """
     same, conflict = (pl.lit(chance[name]) for name in ("same", "conflict"))
-    open_ = c("firm_a") & c("firm_b") & ~c("same") & c("opposes").is_null()
     one = ~_reordered() & c("veto_same").is_null() & (same >= SURE["same"]) & (same > conflict)
     clash = c("veto_conflict").is_null() & (conflict >= SURE["conflict"]) & (conflict > same)
     return read.with_columns(
-        likely_same=(open_ & one).fill_null(False), likely_conflict=(open_ & clash).fill_null(False)
+        likely_same=one.fill_null(False), likely_conflict=clash.fill_null(False)
     )
+
+
+def weighty() -> pl.Expr:
+    """Return of which rows of `decided` weights may make something.
+
+    They are of one script, asserted, neither the same nor in conflict by the rules, and hold enough
+    of each other's words: of pairs that were found likely in the stores hardly one held fewer.
+    """
+    open_ = c("firm_a") & c("firm_b") & ~c("same") & c("opposes").is_null()
+    return open_ & (c("scripts_differ") == 0) & (c("contained") >= _SHARED)
+
+
+_SHARED = 0.4
+"""Least share of the content words of the shorter text that the other holds, of pairs that are weighed."""
 
 
 def _reordered() -> pl.Expr:

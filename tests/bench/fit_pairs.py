@@ -29,6 +29,7 @@ from tests.minimal_pairs.pairs import families, pairs
 
 TABLE = resource("data/lexicons") / "pairs_fitted.toml"
 THEMES = FOLDER.parent / "pairs" / "themes"
+NEAR = FOLDER.parent / "pairs" / "near.jsonl"
 DRILL, MADE = 0.5, 120  # what a hard pair weighs, and how many of each family of those made
 LANGUAGES = ["en", "zh"]  # of the stores
 FOLDS, SURE = 4, (0.95, 0.9, 0.85, 0.8)
@@ -52,12 +53,16 @@ class Table(NamedTuple):
 def drills() -> list[tuple[Pairs, dict[str, float]]]:
     """Return pairs that were written to be hard, and what each lot weighs for each verdict.
 
-    Pairs of themes, and those known by construction, of which some may be a conflict or none.
+    Pairs of themes, pairs that tell something else in one word, and those known by construction, of
+    which some may be a conflict or none.
     """
     themes = [json.loads(line) for path in sorted(THEMES.glob("*.jsonl")) for line in path.open()]
     named = {"duplicate": SAME, "conflict": CONFLICT}
     label = [named.get(row["label"], NEITHER) for row in themes]
     out = [(_lot(themes, label), dict.fromkeys((SAME, CONFLICT), DRILL))]
+    near = [json.loads(line) for line in NEAR.open(encoding="utf-8")]
+    label = [named.get(row["label"], NEITHER) for row in near]
+    out.append((_lot(near, label), {SAME: 1.0, CONFLICT: 0.0}))
     for family in families().values():
         rows = pairs(family, MADE)
         gold = family.gold if family.gold in (SAME, CONFLICT) else NEITHER
