@@ -19,7 +19,7 @@ def test_what_differs_is_looked_at_where_pairs_are_judged_and_nowhere_else():
         and node.module in ("memops.statements.readings", "memops.judge.decision")
         and {"differences", "decided"} & {name.name for name in node.names}
     }
-    assert used == {"comparing.py", "conflicts.py"}
+    assert used == {"comparing.py"}
 
 
 def test_nothing_but_the_decision_makes_a_verdict_of_what_differs():
