@@ -11,7 +11,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from memops.context import Context
 from memops.judge.conflicts import features
 from memops.judge.decision import SURE, weighed
-from memops.judge.fitted import weighable
+from memops.judge.fitted import in_fitted_languages
 from memops.plan import outcome
 from memops.policy import Policy
 from memops.rules import LIKELY, RULES, propose
@@ -56,9 +56,9 @@ def test_what_is_said_again_and_what_took_its_place_are_proposed():
 def test_what_is_less_probable_is_left_alone(chance):
     read = features([{"a": SAID[0][0], "b": SAID[1][0]}])
     bare = read.with_columns(same=pl.lit(False), opposes=pl.lit(None, pl.String))
-    left = weighed(bare, pl.DataFrame({"same": [chance], "conflict": [0.0]}))
+    left = weighed(bare, pl.DataFrame({"same": [chance], "conflict": [0.0], "worded": [0.5]}))
     assert not left["likely_same"].item()
-    done = weighed(bare, pl.DataFrame({"same": [SURE["same"]], "conflict": [0.0]}))
+    done = weighed(bare, pl.DataFrame({"same": [SURE["same"]], "conflict": [0.0], "worded": [0.5]}))
     assert done["likely_same"].item() and not done["same"].item()
 
 
@@ -68,7 +68,7 @@ def test_a_veto_stands_above_every_probability():
     )
     bare = read.with_columns(same=pl.lit(False), opposes=pl.lit(None, pl.String))
     assert bare["veto_same"].to_list() == ["value"]
-    left = weighed(bare, pl.DataFrame({"same": [1.0], "conflict": [0.0]}))
+    left = weighed(bare, pl.DataFrame({"same": [1.0], "conflict": [0.0], "worded": [0.5]}))
     assert not left["likely_same"].item()
 
 
@@ -89,7 +89,7 @@ def test_what_is_of_no_language_that_was_learned_is_not_weighed():
         "Frau Weber hat dienstags um 16:30 Physio.", "Анна приходит по вторникам в 16:30.", "月曜日の会議は十時に始まります。",
         "Maja has her choir on Mondays.", "每周一上午十点开例会。",
     ]  # fmt: skip
-    assert weighable(pl.Series(texts)).tolist() == [False, False, False, True, True]
+    assert in_fitted_languages(pl.Series(texts)).tolist() == [False, False, False, True, True]
 
 
 def test_what_is_likely_changes_nothing_that_is_sure():

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from memops.context import Context
-from memops.judge.decision import decided, weighed, weighty
+from memops.judge.decision import decided, undecided, weighed
 from memops.judge.fitted import chances
 from memops.judge.known import VERDICTS
 from memops.progress import spread
@@ -30,19 +30,19 @@ def verdicts(pairs: pl.DataFrame, said: Readings, used: Any, alone: Any) -> pl.D
 
     def told(i: int) -> pl.DataFrame:
         some = slice(i, i + _STEP)
-        return told_of(said, a[some], b[some], alone[some]).select(*VERDICTS)
+        return decided_pairs(said, a[some], b[some], alone[some]).select(*VERDICTS)
 
     steps = range(0, pairs.height, _STEP)
     return pl.concat([VERDICTS.to_frame(), *spread("judging pairs", told, steps)])
 
 
-def told_of(said: Readings, a: Any, b: Any, alone: Any) -> pl.DataFrame:
+def decided_pairs(said: Readings, a: Any, b: Any, alone: Any) -> pl.DataFrame:
     """Return what differs in pairs of readings, and what rules make of it, and weights.
 
     Weights are asked about those `alone` of which they may make something.
     """
     read = decided(differences(said, a, b))
-    asked = alone & read.select(weighty()).to_series().to_numpy()
+    asked = alone & read.select(undecided()).to_series().to_numpy()
     some = np.flatnonzero(asked)
     found = chances(read[some], said, a[some], b[some])
     at = pl.Series(np.cumsum(asked) - 1).set(pl.Series(~asked), None)

@@ -21,8 +21,8 @@ from memops.judge.candidates.similarity import (
 )
 from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
-from memops.judge.comparing import Keep, read_once, to_ask, told_of, verdicts
-from memops.judge.fitted import weighable
+from memops.judge.comparing import Keep, decided_pairs, read_once, to_ask, verdicts
+from memops.judge.fitted import in_fitted_languages
 from memops.judge.known import PAIR, VERDICTS, known
 from memops.ordered import connected
 from memops.statements.readings import Readings, likeness, read_all, readings
@@ -78,13 +78,13 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
     texts = sorted({text for pair in pairs for text in (pair["a"], pair["b"])})
     place = {text: n for n, text in enumerate(texts)}
     a, b = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
-    free = weighable(pl.Series(texts, dtype=pl.String))
+    free = in_fitted_languages(pl.Series(texts, dtype=pl.String))
     return compared(read_all(texts), a, b, free[a] & free[b])
 
 
 def compared(said: Readings, a: Any, b: Any, alone: Any) -> pl.DataFrame:
     """Return what differs in pairs of readings, what is made of it, and how much the two share."""
-    return told_of(said, a, b, alone).hstack(likeness(said, a, b))
+    return decided_pairs(said, a, b, alone).hstack(likeness(said, a, b))
 
 
 def _judged_whole(records: pl.DataFrame, ctx: Context) -> _Judged:
@@ -184,7 +184,7 @@ def _what_they_are(
         return
     used = used_in(pairs)
     taken, rows = read_once(table["text"].gather(used), ctx)
-    free = weighable(table["text"]) & ~table["placed"].to_numpy()
+    free = in_fitted_languages(table["text"]) & ~table["placed"].to_numpy()
     for some in pairs.iter_slices(_STEP):
         own = used_in(some)
         said = readings(taken[rows.gather(np.searchsorted(used, own))])

@@ -7,7 +7,17 @@ Whoever asks about two texts gets the verdict from here, a bench as well as a ni
 
 import polars as pl
 
-from memops.judge.judgement import asserted, newer, recounted, restated, same, told_apart, valued
+from memops.judge.judgement import (
+    asserted,
+    lasting,
+    limited,
+    newer,
+    recounted,
+    restated,
+    same,
+    told_apart,
+    valued,
+)
 from memops.judge.opposing import opposes
 from memops.judge.vetoes import veto_conflict, veto_same
 from memops.policy import Policy
@@ -41,17 +51,34 @@ def weighed(read: pl.DataFrame, chance: pl.DataFrame) -> pl.DataFrame:
     """Return rows of `decided` with likely_same and likely_conflict: what weights find where rules see nothing.
 
     `chance` has the columns of `fitted.chances`, null where they are not asked. Vetoes stand above
-    them, as do rules of what differs in the order, or in the small words, of the same words.
+    them, as do rules of what differs in the order, or in the small words, of the same words; and
+    what took place, or holds within a limit that the other does not name, is replaced by no other.
     """
-    same, conflict = (pl.lit(chance[name]) for name in ("same", "conflict"))
-    one = ~_reordered() & c("veto_same").is_null() & (same >= SURE["same"]) & (same > conflict)
-    clash = c("veto_conflict").is_null() & (conflict >= SURE["conflict"]) & (conflict > same)
+    same, conflict, worded = map(pl.lit, chance.select("same", "conflict", "worded"))
+    one = (
+        ~_reordered()
+        & (worded < _ALIKE)
+        & c("veto_same").is_null()
+        & (same >= SURE["same"])
+        & (same > conflict)
+    )
+    clash = (
+        lasting()
+        & ~limited()
+        & c("veto_conflict").is_null()
+        & (conflict >= SURE["conflict"])
+        & (conflict > same)
+    )
     return read.with_columns(
         likely_same=one.fill_null(False), likely_conflict=clash.fill_null(False)
     )
 
 
-def weighty() -> pl.Expr:
+_ALIKE = 0.85
+"""Share of the words of two texts that both hold, from which rules know more: their order tells."""
+
+
+def undecided() -> pl.Expr:
     """Return of which rows of `decided` weights may make something.
 
     They are of one script, asserted, neither the same nor in conflict by the rules, and hold enough

@@ -30,8 +30,6 @@ PLACES = 1 << 13
 """Places of hashed words."""
 _WHY = ("opposes", "veto_same", "veto_conflict")
 _LIMIT = 5.0  # standard deviations that one feature may weigh
-_ALIKE = 0.85
-"""Share of the words of two texts that both hold, from which rules know more: their order tells."""
 _LEAST = -4.5  # log odds by the linear model below which the trees are not asked
 
 
@@ -53,7 +51,7 @@ class Trees(NamedTuple):
         total, every = np.full(len(features), self.base), np.arange(len(features))
         for tree in range(len(self.feature)):
             node = np.zeros(len(features), np.int64)
-            while True:
+            for _ in range(self.left.shape[1]):
                 low = features[every, self.feature[tree, node]] <= self.threshold[tree, node]
                 after = np.where(low, self.left[tree, node], self.right[tree, node])
                 if (after == node).all():
@@ -73,9 +71,9 @@ class Model(NamedTuple):
     trees: Trees
     scale: tuple[float, float]
 
-    def chance(self, features: Numbers, even: Numbers, words: tuple[Numbers, Numbers]) -> Numbers:
+    def chance(self, features: Numbers, even: Numbers, words: Numbers) -> Numbers:
         """Return the probability of rows of features, as they are and evened, with what words weigh."""
-        linear = (even * self.weights).sum(axis=1) + words[0] + words[1] + self.bias
+        linear = np.einsum("ij,j->i", even, self.weights) + words + self.bias
         asked = np.flatnonzero(linear >= _LEAST)
         out = np.zeros(len(linear))
         mean = (linear[asked] + self.trees.of(features[asked])) / 2
@@ -97,24 +95,25 @@ class Fitted(NamedTuple):
         return np.clip((features - self.mean) / self.deviation, -_LIMIT, _LIMIT)
 
 
-def weighable(texts: pl.Series) -> npt.NDArray[np.bool_]:
+def in_fitted_languages(texts: pl.Series) -> npt.NDArray[np.bool_]:
     """Return which texts are surely of the languages that the weights were fitted on."""
     held, foreign = surely(tuple(lexicon("pairs_fitted")["languages"]))
     return (texts.str.contains(held) & ~texts.str.contains(foreign)).fill_null(False).to_numpy()
 
 
 def chances(read: pl.DataFrame, said: Readings, a: Any, b: Any) -> pl.DataFrame:
-    """Return same and conflict: how probable each is, for pairs that are read and decided."""
+    """Return same and conflict: how probable each is, for pairs that are read and decided.
+
+    And `worded`, the share of the words of both that both hold.
+    """
     known = _fitted()
     found = features(read, said, a, b)
     rows = np.stack([found[name] for name in known.names], axis=1)
-    even = known.even(rows)
+    even, weigh = known.even(rows), words(said, a, b, known.models)
     told = {
-        name: model.chance(rows, even, words(said, a, b, model.shared, model.apart))
-        for name, model in known.models.items()
+        name: model.chance(rows, even, weigh[name]).round(6) for name, model in known.models.items()
     }
-    told["same"] = np.where(found["tokens_share"] >= _ALIKE, 0.0, told["same"])
-    return pl.DataFrame({name: told[name].round(6) for name in told})
+    return pl.DataFrame(told | {"worded": found["tokens_share"]})
 
 
 def features(read: pl.DataFrame, said: Readings, a: Any, b: Any) -> dict[str, Numbers]:
@@ -149,18 +148,18 @@ def _surface(said: Readings, a: Any, b: Any) -> dict[str, Numbers]:
     return out
 
 
-def words(
-    said: Readings, a: Any, b: Any, shared: Numbers, apart: Numbers
-) -> tuple[Numbers, Numbers]:
-    """Return what the words weigh that both hold, and those that one alone does, by hashed weights."""
+def words(said: Readings, a: Any, b: Any, models: Mapping[str, Model]) -> dict[str, Numbers]:
+    """Return what words weigh in each model, those that both texts hold and those of one alone."""
     place = said.codes % PLACES
-    weights, whole, alone = np.stack([shared, apart], 1)[place], np.zeros(len(a)), np.zeros(len(a))
+    every = [column for model in models.values() for column in (model.shared, model.apart)]
+    weights, out = np.stack(every, 1)[place], dict.fromkeys(models, np.zeros(len(a)))
     for family in WORDS:
         both = said.shared(family, family, a, b, weights)
-        each = said.rows[family] @ weights[:, 1]
-        whole += both[:, 0]
-        alone += each[a] + each[b] - 2 * both[:, 1]
-    return whole, alone
+        whole = said.rows[family] @ weights
+        for nth, name in enumerate(models):
+            shared, apart = both[:, 2 * nth], whole[:, 2 * nth + 1]
+            out[name] = out[name] + shared + apart[a] + apart[b] - 2 * both[:, 2 * nth + 1]
+    return out
 
 
 @cache

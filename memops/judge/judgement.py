@@ -67,6 +67,15 @@ def _qualified(side: str) -> pl.Expr:
     return narrowed | (c(f"kinds_{side}") >= 1) | (c(f"ended_{side}") >= 1)
 
 
+def limited() -> pl.Expr:
+    """True when one alone says another kind of value or ends with more, or a word of relation differs.
+
+    On Fridays; for the garage; to Chur, and from Chur: both may well hold.
+    """
+    one = (((c(f"{name}_a") > 0) != (c(f"{name}_b") > 0)) for name in ("kinds", "ended"))
+    return pl.any_horizontal(*one, c("relation_differs") > 0)
+
+
 def lasting() -> pl.Expr:
     """True when neither tells of the past, or one says that something changed.
 

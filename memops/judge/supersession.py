@@ -40,7 +40,7 @@ def likely_overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """
     pairs = judged(records, ctx).filter("likely_conflict")
     if pairs.is_empty():
-        return pairs
+        return records.clear()
     pairs = pairs.with_columns(opposes=pl.lit("likely"), told=pl.lit(None, pl.String))
     turned = pairs.rename({"a": "b", "b": "a"}).select(pairs.columns)
     of = statements(records, ctx).members.join(

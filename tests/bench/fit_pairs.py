@@ -28,8 +28,12 @@ from tests.bench.written import CONFLICT, FOLDER, NEITHER, SAME, Pairs, pairs_of
 from tests.minimal_pairs.pairs import families, pairs
 
 TABLE = resource("data/lexicons") / "pairs_fitted.toml"
-THEMES = FOLDER.parent / "pairs" / "themes"
-NEAR = FOLDER.parent / "pairs" / "near.jsonl"
+PAIRS = FOLDER.parent / "pairs"
+TOLD = (
+    "changes",
+    "memory",
+    "strangers",
+)  # of one value beside another, and of what only adds to it
 DRILL, MADE = 0.5, 120  # what a hard pair weighs, and how many of each family of those made
 LANGUAGES = ["en", "zh"]  # of the stores
 FOLDS, SURE = 4, (0.95, 0.9, 0.85, 0.8)
@@ -56,19 +60,27 @@ def drills() -> list[tuple[Pairs, dict[str, float]]]:
     Pairs of themes, pairs that tell something else in one word, and those known by construction, of
     which some may be a conflict or none.
     """
-    themes = [json.loads(line) for path in sorted(THEMES.glob("*.jsonl")) for line in path.open()]
-    named = {"duplicate": SAME, "conflict": CONFLICT}
-    label = [named.get(row["label"], NEITHER) for row in themes]
-    out = [(_lot(themes, label), dict.fromkeys((SAME, CONFLICT), DRILL))]
-    near = [json.loads(line) for line in NEAR.open(encoding="utf-8")]
-    label = [named.get(row["label"], NEITHER) for row in near]
-    out.append((_lot(near, label), {SAME: 1.0, CONFLICT: 0.0}))
+    out = [
+        (_labelled(files), dict(zip((SAME, CONFLICT), weights, strict=True)))
+        for files, *weights in (
+            (sorted((PAIRS / "themes").glob("*.jsonl")), DRILL, DRILL),
+            ([PAIRS / f"{name}.jsonl" for name in TOLD], 1.0, 1.0),
+            ([PAIRS / "near.jsonl"], 1.0, 0.0),  # of which some may be a conflict or none
+        )
+    ]
     for family in families().values():
         rows = pairs(family, MADE)
         gold = family.gold if family.gold in (SAME, CONFLICT) else NEITHER
         weight = {SAME: DRILL, CONFLICT: 0.0 if gold == NEITHER and family.conflict else DRILL}
         out.append((_lot(rows, [gold] * len(rows)), weight))
     return out
+
+
+def _labelled(files: list[Path]) -> Pairs:
+    """The pairs of files: duplicate, conflict, or whatever else holds beside each other."""
+    rows = [json.loads(line) for path in files for line in path.open(encoding="utf-8")]
+    named = {"duplicate": SAME, "conflict": CONFLICT}
+    return _lot(rows, [named.get(row["label"], NEITHER) for row in rows])
 
 
 def _lot(rows: list[dict[str, Any]], label: list[str]) -> Pairs:
@@ -163,10 +175,6 @@ def _trees(boosted: Any) -> Trees:
     return Trees(**whole, base=float(np.ravel(boosted._baseline_prediction)[0]))
 
 
-def _words(model: Model, of: Table, rows: Any) -> tuple[Any, Any]:
-    return of.shared[rows] @ model.shared, of.apart[rows] @ model.apart
-
-
 def _raw(model: Model, of: Table, rows: Any, bare: Fitted) -> Any:
     chance = np.clip(_chance(model, of, rows, bare), 1e-7, 1 - 1e-7)
     return np.log(chance / (1 - chance))
@@ -174,7 +182,8 @@ def _raw(model: Model, of: Table, rows: Any, bare: Fitted) -> Any:
 
 def _chance(model: Model, of: Table, rows: Any, bare: Fitted) -> Any:
     found = of.rows[rows]
-    return model.chance(found, bare.even(found), _words(model, of, rows))
+    words = of.shared[rows] @ model.shared + of.apart[rows] @ model.apart
+    return model.chance(found, bare.even(found), words)
 
 
 def _scale(raw: Any, gold: Any) -> tuple[float, float]:
