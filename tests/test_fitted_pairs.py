@@ -126,7 +126,11 @@ def test_trees_say_what_the_library_says_that_grew_them():
     grown = HistGradientBoostingClassifier(max_iter=20, max_leaf_nodes=6, random_state=0).fit(
         found, gold
     )
-    assert np.allclose(_trees(grown).of(found), grown.decision_function(found), atol=1e-5)
+    whole = _trees(grown).of(found)
+    assert np.allclose(whole, grown.decision_function(found), atol=1e-5)
+    asked = _trees(grown).of(found, 1.0)
+    assert (asked[whole >= 1.0] == whole[whole >= 1.0]).all() and np.isneginf(asked).any()
+    assert (asked[whole < 1.0] <= whole[whole < 1.0]).all()
 
 
 def test_written_stores_name_earlier_entries_and_their_pairs_are_closed():

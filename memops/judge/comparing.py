@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from memops.context import Context
-from memops.judge.decision import decided, undecided, weighed
+from memops.judge.decision import SURE, decided, undecided, weighed
 from memops.judge.fitted import chances
 from memops.judge.known import VERDICTS
 from memops.progress import spread
@@ -16,6 +16,7 @@ from memops.statements.remembered import KEPT
 from memops.statements.taken import taken_apart
 
 _STEP = 50_000
+_NEAR = 1e-3  # below the chance that is asked for, as chances are rounded
 
 Keep = Callable[[pl.DataFrame], pl.DataFrame]
 """Which of the pairs of some whole scopes are read at all."""
@@ -44,7 +45,7 @@ def decided_pairs(said: Readings, a: Any, b: Any, alone: Any) -> pl.DataFrame:
     read = decided(differences(said, a, b))
     asked = alone & read.select(undecided()).to_series().to_numpy()
     some = np.flatnonzero(asked)
-    found = chances(read[some], said, a[some], b[some])
+    found = chances(read[some], said, a[some], b[some], min(SURE.values()) - _NEAR)
     at = pl.Series(np.cumsum(asked) - 1).set(pl.Series(~asked), None)
     return weighed(read, found.select(pl.all().gather(at)))
 

@@ -5,6 +5,8 @@ tells how near a pair is to each of the two verdicts, which orders pairs for a p
 Whoever asks about two texts gets the verdict from here, a bench as well as a night.
 """
 
+from functools import cache
+
 import polars as pl
 
 from memops.judge.judgement import (
@@ -36,11 +38,17 @@ def conflict(policy: Policy) -> pl.Expr:
 
 def decided(read: pl.DataFrame) -> pl.DataFrame:
     """Return features with same, opposes (why), firm_a, firm_b, veto_same and veto_conflict (why)."""
-    return read.with_columns(
-        same=same(), opposes=pl.when(~(restated() | valued())).then(opposes()),
-        firm_a=asserted("a") | recounted(), firm_b=asserted("b") | recounted(),
-        veto_same=veto_same(), veto_conflict=veto_conflict(),
-    )  # fmt: skip
+    lazily = read.lazy().with_columns(**_made())  # what is asked in several places is found once
+    return lazily.collect(engine="in-memory")
+
+
+@cache
+def _made() -> dict[str, pl.Expr]:
+    return {
+        "same": same(), "opposes": pl.when(~(restated() | valued())).then(opposes()),
+        "firm_a": asserted("a") | recounted(), "firm_b": asserted("b") | recounted(),
+        "veto_same": veto_same(), "veto_conflict": veto_conflict(),
+    }  # fmt: skip
 
 
 SURE = {"same": 0.75, "conflict": 0.75}
