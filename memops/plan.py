@@ -246,6 +246,8 @@ def _placed(column: pl.Series, at: pl.Series, values: pl.Series) -> pl.Series:
 def _changes(
     action: str, records: pl.DataFrame, intent: Said, code: Said, args: Args, **fields: Any
 ) -> pl.DataFrame:
+    if records.is_empty():
+        return nothing()
     told = args if isinstance(args, pl.Expr) else arguments(**args)
     given = {"action": action, "intent": intent, "code": code, "args": told, "id": pl.col("id")}
     row = {
