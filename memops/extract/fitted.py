@@ -11,9 +11,7 @@ policy names an encoder for which weights are known (`data/lexicons/extract_enco
 vectors are weighed beside them.
 """
 
-import base64
 import re
-import zlib
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -25,6 +23,7 @@ from xxhash import xxh3_64_intdigest
 
 from memops.context import Models
 from memops.language.lexicon import lexicon
+from memops.language.packed import unpacked
 from memops.language.text import wordlist
 from memops.language.vocabulary import meaning, words
 from memops.progress import tracked
@@ -115,7 +114,7 @@ class Features:
 
     def of(self, texts: pl.Series) -> Any:
         """Return a sparse row a text (`features`)."""
-        from scipy import sparse
+        from memops.sparse import sparse
 
         asked = texts.to_list()
         new = [text for text in dict.fromkeys(asked) if text not in self._at]
@@ -132,7 +131,7 @@ class Features:
         return weighed(known.get(model) or _model(model), shown)
 
     def _new(self, texts: list[str]) -> Any:
-        from scipy import sparse
+        from memops.sparse import sparse
 
         made = features(pl.Series(texts, dtype=pl.String))
         if self._beside is None:
@@ -143,7 +142,7 @@ class Features:
 
 def features(texts: pl.Series) -> Any:
     """Return a sparse row a text: letters, words, concepts, forms."""
-    from scipy import sparse
+    from memops.sparse import sparse
 
     parts = [
         _features(texts[at : at + _AT_ONCE])
@@ -153,7 +152,7 @@ def features(texts: pl.Series) -> Any:
 
 
 def _features(texts: pl.Series) -> Any:
-    from scipy import sparse
+    from memops.sparse import sparse
 
     folded = texts.fill_null("").str.head(_READ).str.normalize("NFKC")
     for pattern, new in _FOLDS:
@@ -184,7 +183,7 @@ def _model(name: str) -> Model:
 
 def loaded(table: dict[str, Any]) -> Model:
     """Return classes, weights and biases of a model as it is stored."""
-    small = np.frombuffer(zlib.decompress(base64.b85decode(table["weights"])), dtype=np.int8)
+    small = np.frombuffer(unpacked(table["weights"]), np.int8)
     weights = small.reshape(-1, len(table["classes"])) * np.array(table["scale"], np.float32)
     return tuple(table["classes"]), weights.astype(np.float32), np.array(table["bias"], np.float32)
 
@@ -206,7 +205,7 @@ def _forms(texts: pl.Series) -> Numbers:
 
 def _hashed(texts: pl.Series) -> Any:
     """Hashed n-grams of letters, each row of unit length, and of words, each of another."""
-    from scipy import sparse
+    from memops.sparse import sparse
 
     parts = [_grammed(texts[at : at + _CACHED]) for at in range(0, max(len(texts), 1), _CACHED)]
     return [sparse.vstack(grams, format="csr") for grams in zip(*parts, strict=True)]
@@ -228,7 +227,7 @@ def _grammed(texts: pl.Series) -> Any:
 
 def _concepts(texts: pl.Series) -> Any:
     """The concepts and classes of the words of each text, hashed: one in every language."""
-    from scipy import sparse
+    from memops.sparse import sparse
 
     low = pl.col("text").str.to_lowercase()
     spaced = low.str.extract_all(r"[a-z]+(?:'[a-z]+)?")
@@ -288,7 +287,7 @@ def _placed(words: Codes, rows: Places) -> tuple[tuple[Codes, Places, float], ..
 
 def _grams(codes: Codes, rows: Places, longest: int, texts: int, bits: int) -> Any:
     """Counts of hashed n-grams, damped by their logarithm, each row of unit length."""
-    from scipy import sparse
+    from memops.sparse import sparse
 
     cells = []
     for n in range(1, longest + 1):

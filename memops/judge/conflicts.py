@@ -183,10 +183,11 @@ def _what_they_are(
     if pairs.is_empty():
         return
     used = used_in(pairs)
-    taken, rows = read_once(table["text"].gather(used), ctx)
-    free = in_fitted_languages(table["text"]) & ~table["placed"].to_numpy()
+    texts, placed = table["text"].gather(used), table["placed"].gather(used)
+    taken, rows = read_once(texts, ctx)
+    free = in_fitted_languages(texts) & ~placed.to_numpy()
     for some in pairs.iter_slices(_STEP):
         own = used_in(some)
         said = readings(taken[rows.gather(np.searchsorted(used, own))])
-        one, two = (table["statement"].search_sorted(some[side]).to_numpy() for side in ("a", "b"))
+        one, two = (np.searchsorted(used, some[side].to_numpy()) for side in ("a", "b"))
         yield some, verdicts(some, said, own, free[one] & free[two])

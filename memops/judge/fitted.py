@@ -8,9 +8,7 @@ makes them from stores that people wrote (`evals/stores`), of whose near pairs o
 same. A pair's chances are its two texts' alone.
 """
 
-import base64
 import math
-import zlib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -21,6 +19,8 @@ import polars as pl
 
 from memops.language.detection import surely
 from memops.language.lexicon import lexicon
+from memops.language.packed import packed as packed_bytes
+from memops.language.packed import unpacked as unpacked_bytes
 from memops.statements.readings import Readings
 from memops.statements.surface import SURFACE
 
@@ -210,11 +210,9 @@ def _trees(of: Mapping[str, Any]) -> Trees:
 
 def packed(values: Any) -> str:
     """Return numbers as text, 32 bits each."""
-    raw = np.ascontiguousarray(values, "<f4").tobytes()
-    return base64.b85encode(zlib.compress(raw, 9)).decode()
+    return packed_bytes(np.ascontiguousarray(values, "<f4").tobytes())
 
 
 def unpacked(text: str) -> Numbers:
     """Return the numbers of such a text."""
-    raw = zlib.decompress(base64.b85decode(text))
-    return np.frombuffer(raw, "<f4").astype(np.float64)
+    return np.frombuffer(unpacked_bytes(text), "<f4").astype(np.float64)

@@ -6,7 +6,6 @@ shape tells: "it's 4471 now", a word after the name of what it opens. Whole numb
 every machine finds the same.
 """
 
-import base64
 import math
 import re
 import zlib
@@ -20,6 +19,7 @@ import polars as pl
 
 from memops.language.keeping import Kept
 from memops.language.lexicon import lexicon
+from memops.language.packed import packed, unpacked
 from memops.language.text import sought
 from memops.safety.secrets_labels import expanded, fewest, triggers
 from memops.safety.secrets_sequences import HAN
@@ -63,9 +63,8 @@ class Model:
     """
 
     def __init__(self, table: Mapping[str, object]) -> None:
-        packed = zlib.decompress(base64.b85decode(str(table["weights"])))
         sure, scale, bias = (float(str(table[name])) for name in ("sure", "scale", "bias"))
-        weights = np.frombuffer(packed, np.int8).tolist()
+        weights = np.frombuffer(unpacked(str(table["weights"])), np.int8).tolist()
         self.least = (math.log(sure / (1 - sure)) - bias) / scale
         self.floor = float(str(table["floor"]))
         self.opening = frozenset(cast("list[str]", table["opening"]))
@@ -138,10 +137,9 @@ def stored(weights: np.ndarray, bias: float, sure: float) -> dict[str, object]:
     """
     scale = float(np.abs(weights).max()) / 127
     small = np.round(weights / scale).astype(np.int8)
-    packed = base64.b85encode(zlib.compress(small.tobytes(), 9)).decode()
     return {
         "scale": round(scale, 8), "bias": round(bias, 5), "sure": sure, "floor": -math.inf,
-        "opening": [], "weights": packed,
+        "opening": [], "weights": packed(small.tobytes()),
     }  # fmt: skip
 
 
