@@ -8,7 +8,7 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +60,18 @@ def entry(folder: Path, name: str) -> Path:
 
 def write(path: Path, data: bytes) -> None:
     """Write a file whole or not at all: temporary name, fsync, rename, fsync of the folder."""
-    _put(path, data, os.fsync)
-    sync(path.parent)
+    write_all(path.parent, {path.name: data})
+
+
+def write_all(folder: Path, held: Mapping[str, bytes]) -> None:
+    """Write files of a folder so, in their order; all of them are there to stay when it returns."""
+    for name, data in held.items():
+        _put(folder / name, data, os.fsync)
+    sync(folder)
 
 
 def keep(path: Path, data: bytes) -> None:
-    """Write a file that may be made anew, and of which its name tells whether it is whole; it need not last."""
+    """Write a file whole or not at all that need not last: it may be made anew, or is put on disk later."""
     _put(path, data, lambda handle: None)
 
 

@@ -32,8 +32,12 @@ def read(path: Path) -> pl.DataFrame:
 
 def write(path: Path, overlay: pl.DataFrame) -> None:
     """Write the overlay, sorted by id."""
-    data = files.packed(overlay.sort("id"), metadata={"memops.sha256": _BLANK})
-    files.write(path, _stamped(data))
+    files.write(path, packed(overlay))
+
+
+def packed(overlay: pl.DataFrame) -> bytes:
+    """Return the bytes of its file."""
+    return _stamped(files.packed(overlay.sort("id"), metadata={"memops.sha256": _BLANK}))
 
 
 def joined(records: pl.DataFrame, overlay: pl.DataFrame) -> pl.DataFrame:

@@ -109,7 +109,7 @@ def take(
         records, kept, doubted = _with_overlay(own, state, identity, *past)
         if doubted and not (accept_shrink or to_grade):
             raise doubted
-        overlay.write(draft / "overlay.parquet", kept)
+        files.keep(draft / "overlay.parquet", overlay.packed(kept))  # sealing puts it on disk
         with stage("writing the snapshot"):
             known_secrets.learn(store_folder(state, identity), records, policy.secrets)
             snapshot_draft.export(records, draft, policy, known_secrets.remembered(state))

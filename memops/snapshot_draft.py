@@ -39,12 +39,12 @@ def begun(folder: Path, stem: str) -> Path:
 
 
 def export(records: pl.DataFrame, into: Path, policy: Policy, known: KnownSecrets) -> None:
-    """Write a draft's records for people and programs to read, secrets masked."""
+    """Write a draft's records for people and programs to read, secrets masked; sealing puts them on disk."""
     masked = masked_table(records, policy.secrets, known)
     lines = io.BytesIO()
-    files.write(into / "records.parquet", files.packed(masked))
+    files.keep(into / "records.parquet", files.packed(masked))
     masked.select(RECORDS.names()).write_ndjson(lines)
-    files.write(into / "records.jsonl", lines.getvalue())
+    files.keep(into / "records.jsonl", lines.getvalue())
 
 
 def described(records: pl.DataFrame, draft: Path, now: datetime) -> dict[str, Any]:

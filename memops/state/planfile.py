@@ -149,11 +149,10 @@ def save(state: Path, planned: Planned, made: datetime) -> PlanFile:
     }
     header = planned.header() | _counted(lines, meaning(changes, planned.records)) | sums
     path = files.folder(state / "plans" / plan_id(header))
-    for name, data in held.items():
-        files.write(path / name, data)
     at = made.isoformat()
     sealed = seals.seal(state, "plan", {"plan": header, "at": at})
-    files.write_json(path / "made.json", {"at": at, "seal": sealed})
+    held["made.json"] = files.json_bytes({"at": at, "seal": sealed})
+    files.write_all(path, held)
     files.write_json(path / "plan.json", header)
     return PlanFile(path, header, changes, list(range(1, len(lines) + 1)))
 

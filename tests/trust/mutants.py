@@ -100,7 +100,7 @@ MUTANTS = (
     Mutant("undo after the commit", SQLITE, "                if undo := batch.undo(answers):\n                    work.keep(undo)\n                failpoint(\"sqlite-kept\")\n", "            if undo := batch.undo(answers):\n                work.keep(undo)\n", "tests/stores/test_clawseed_write.py::test_undo_is_kept_before_the_commit_and_a_failure_leaves_nothing"),
     Mutant("no undo at all", BATCHES, "self.images += self.run.undo.extend(vars(u) for u in undo)", "pass", STEPS),
     Mutant("journal and undo are not synced", JOURNAL, '            failpoint("journal-sync")\n            os.fsync(handle)\n', '            failpoint("journal-sync")\n', ORDER),
-    Mutant("files get their names before their bytes are on disk", FILES, "    _put(path, data, os.fsync)\n", "    _put(path, data, lambda handle: None)\n", ORDER),
+    Mutant("files get their names before their bytes are on disk", FILES, "_put(folder / name, data, os.fsync)\n", "_put(folder / name, data, lambda handle: None)\n", ORDER),
     Mutant("a torn line is not cut off", JOURNAL, "    if keep < end:\n", "    if False:\n", "tests/trust/test_run_records.py::test_a_torn_line_is_passed_over_and_cut_off"),
     Mutant("lines of journals are not checked", JOURNAL, "if found is None or found[1] != _sum(found[2]):", "if found is None:", "tests/trust/test_artefacts.py::test_a_flip_in_a_run_that_was_cut_off_is_found_too"),
     Mutant("the seal of a run is not checked", RUNS, 'if said and files.digest(data) != said["sha256"]:', "if False:", ROT),
