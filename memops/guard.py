@@ -104,7 +104,7 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
     link = pl.col("new_superseded_by")
     rows = mine.select("id", *_JUDGED, "source", "created_at", "extra")
     touched = rows.join(about, on="id", how="inner").join(new, on="id", how="left")
-    return (
+    change = (
         touched.join(ends, on="id", how="left").join(_keepers(after, records), on="_end", how="left")
         .with_columns(_gone=pl.col("new_scope").is_null())
         .with_columns(
@@ -118,10 +118,11 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
         )
         .with_columns(
             _lost=was_live & (pl.col("_gone") | pl.col("_retired") | (pl.col("_moved") & is_live)),
-            _same=pl.col("intent").is_in(_SAME)
-            & (wording(pl.col("text")) == wording(pl.col("keeper_text"))),
         )
     )  # fmt: skip
+    said = change.filter(pl.col("_replaced") & pl.col("intent").is_in(_SAME))
+    one, two = (said.select(wording(pl.col(n))).to_series() for n in ("text", "keeper_text"))
+    return change.with_columns(_same=pl.col("id").is_in(said.filter(one == two)["id"].implode()))
 
 
 def _keepers(after: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
