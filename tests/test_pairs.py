@@ -1,7 +1,6 @@
 """What a person is told of pairs: the listings, the threshold, and why a record steps back."""
 
 import json
-import os
 from datetime import UTC, datetime
 
 import polars as pl
@@ -9,8 +8,6 @@ import pytest
 
 from memops.context import Context
 from memops.evaluation.bench import judge_pairs
-from memops.judge.kept import _KEPT, known_pairs
-from memops.language.lexicon import lexicon
 from memops.plan import outcome
 from memops.rules import RULES, propose
 from memops.schema import from_rows
@@ -37,23 +34,12 @@ def ids(rows):
     return [{row["a_id"], row["b_id"]} for row in rows]
 
 
-def test_another_threshold_is_a_filter_and_nothing_is_judged_again(memops, store, monkeypatch):
+def test_pairs_are_listed_from_a_likeness_on(memops, store):
     found = memops("conflicts", store, "--now", NOW)
     assert sorted(ids(found), key=sorted) == [{"dark", "light"}, {"mysql", "pg"}]
     assert ids(memops("duplicates", store, "--now", NOW)) == [{"rate", "again"}]
-    monkeypatch.setattr("memops.judge.kept._scored", lambda *_: 1 / 0)
     least = found[0]["score"] - 0.001
     assert ids(memops("conflicts", store, "--now", NOW, "--least", str(least))) == ids(found[:1])
-
-
-def test_what_was_judged_with_other_words_is_judged_again(memops, store, monkeypatch):
-    found = memops("conflicts", store, "--now", NOW)
-    words = dict(lexicon("conflict"), more=["another word"])
-    monkeypatch.setattr(
-        "memops.judge.kept.lexicon", lambda name: words if name == "conflict" else lexicon(name)
-    )
-    assert memops("conflicts", store, "--now", NOW) == found
-    assert len([*(memops.state / "pairs").iterdir()]) == 2
 
 
 def test_the_pairs_in_most_doubt_are_listed_for_review(memops, store):
@@ -61,27 +47,6 @@ def test_the_pairs_in_most_doubt_are_listed_for_review(memops, store):
     distance = [abs(row["conflict_score"] - 0.5) for row in rows]
     assert len(rows) == 2 and distance == sorted(distance)
     assert {"a_text", "b_text", "jaccard", "cosine", "bm25", "conflict"} <= rows[0].keys()
-
-
-def test_what_is_kept_of_pairs_holds_no_text(memops, store):
-    memops("conflicts", store, "--now", NOW)
-    (path,) = (memops.state / "pairs").iterdir()
-    data = path.read_bytes()
-    assert b"PAR1" in data and not any(text.encode() in data for _, text, _ in SAID)
-
-
-def test_of_what_was_judged_only_what_was_used_last_is_kept(tmp_path):
-    at, made = datetime(2026, 10, 1, tzinfo=UTC), []
-    for n in range(_KEPT + 2):
-        records = from_rows([{"id": "a", "text": f"port {n}"}, {"id": "b", "text": "用户住在上海"}])
-        known_pairs(records, Context(now=at), tmp_path)
-        (new,) = set(tmp_path.iterdir()) - set(made)
-        made.append(new)
-        os.utime(new, (n + 10, n + 10))
-        if n == _KEPT - 1:
-            first = from_rows([{"id": "a", "text": "port 0"}, {"id": "b", "text": "用户住在上海"}])
-            known_pairs(first, Context(now=at), tmp_path)
-    assert set(tmp_path.iterdir()) == {made[0], *made[3:]}
 
 
 def test_an_explained_change_names_signals_slots_cues_and_from_what_to_what(memops, store):

@@ -153,10 +153,10 @@ def list_pairs(
     `least` leaves out pairs less similar; `near` asks instead for so many pairs whose probability is
     nearest to a half.
     """
-    from memops.judge.kept import borderline, chosen, known_pairs
+    from memops.judge.listed import borderline, chosen, scored
 
     _, records, ctx = _looked_at(store, settings, now)
-    pairs = known_pairs(records, ctx, settings.state / "pairs")
+    pairs = scored(records, ctx)
     name = what.removesuffix("s")
     rows = borderline(pairs, name, near) if near else chosen(pairs, name, least)
     named = records.filter(pl.col("id").is_in(pl.concat([rows["a_id"], rows["b_id"]]).implode()))

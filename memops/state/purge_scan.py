@@ -22,7 +22,7 @@ from memops.state.snapshot_chain import note_swept
 
 _HEADS = {"snapshots": "manifest.json", "runs": "run.json", "plans": "plan.json"}
 _DERIVED = ("answers", "reports", "vectors", "pairs")
-"""Folders whose files are made again when they are needed."""
+"""Folders whose files may go at any time."""
 
 
 def snapshots(state: Path, own: str) -> Iterator[Snapshot]:
