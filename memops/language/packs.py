@@ -87,9 +87,23 @@ def cues(name: str, which: str = "words") -> tuple[str, ...]:
 
 
 @cache
+def rows(name: str) -> tuple[str, ...]:
+    """Return a list of `signs.toml` in all languages that have a pack."""
+    return tuple(row for code in codes() for row in table(code, "signs").get(name, ()))
+
+
+@cache
 def function_words(name: str) -> frozenset[str]:
-    """Return a list of words (`signs.toml`) in all languages that have a pack."""
-    return frozenset(word for code in codes() for word in table(code, "signs").get(name, ()))
+    """Return such a list of words."""
+    return frozenset(rows(name))
+
+
+@cache
+def frames(name: str, gap: str, word: str = "") -> tuple[re.Pattern[str], ...]:
+    """Return such a list as patterns: `<name>` is a gap of that name, an ellipsis the word."""
+    parts = (re.split(r"(?<!P)<(\w+)>", row.replace("…", word)) for row in rows(name))
+    named = ([f"(?P<{one}>{gap})" if n % 2 else one for n, one in enumerate(of)] for of in parts)
+    return tuple(re.compile("".join(of)) for of in named)
 
 
 @cache
@@ -161,6 +175,10 @@ def _decimal(locales: list[str]) -> str:
 
 
 _Entry = tuple[str, str, Any]
+_CURRENCIES = (
+    "AUD", "CAD", "CHF", "CNY", "EUR", "GBP", "HKD", "INR", "JPY", "KRW", "RUB", "SGD", "TWD", "USD"
+)  # fmt: skip
+"""Those that are read by their codes and plurals, too."""
 
 
 def _of_table(table: Mapping[str, Any]) -> Iterator[_Entry]:
@@ -212,22 +230,7 @@ def _of_cldr(locales: list[str]) -> Iterator[_Entry]:
         yield from _units(locale)
         for code, said in locale.currencies.items():
             yield "currency", said, code
-        for code in (
-            "AUD",
-            "CAD",
-            "CHF",
-            "CNY",
-            "EUR",
-            "GBP",
-            "HKD",
-            "INR",
-            "JPY",
-            "KRW",
-            "RUB",
-            "SGD",
-            "TWD",
-            "USD",
-        ):
+        for code in _CURRENCIES:
             yield "currency", code, code
             plural = locale._data["currency_names_plural"].get(code, {})
             yield from (("currency", said, code) for said in plural.values())

@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest
 
 from memops.language.codes import numbered
 from memops.language.lexicon import lexicon
-from memops.language.packs import codes, cues, function_words, table
+from memops.language.packs import cues, function_words, rows
 from memops.language.tokens import Keys, Tokens, in_order, keyed
 from memops.statements.cues import denied
 from memops.statements.elsewhere import equated, listed
@@ -203,8 +203,7 @@ def relations(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
 @cache
 def same_relation(word: str) -> str:
     """The first of the words of relation that say what this one does."""
-    alike = (row.split() for lang in codes() for row in table(lang, "signs").get("alike", ()))
-    return next((row[0] for row in alike if word in row), word)
+    return next((row[0] for row in map(str.split, rows("alike")) if word in row), word)
 
 
 def _kind_of(t: Tokens) -> Array:
@@ -215,18 +214,11 @@ def _kind_of(t: Tokens) -> Array:
         if kind == "value":
             return 3 + kinds.setdefault(concept.split("=")[0], len(kinds))
         if kind in ("name", "person") or (kind == "word" and person(concept, kind, surface)):
-            told = concept in _SPEAKING or surface.lower() in _parties()
+            told = concept in _SPEAKING or surface.lower() in function_words("parties")
             return 2 if told or concept not in PLAIN else 0
         return int(kind in ("thing", "word"))
 
     return np.array([number(*word) for word in t.words.words], np.int64)[t.word]
-
-
-@cache
-def _parties() -> frozenset[str]:
-    """The words for persons that do and suffer, and own nothing."""
-    told = (table(lang, "signs").get("parties", "") for lang in codes())
-    return frozenset(word for words in told for word in words.split())
 
 
 def _passed(t: Tokens, like: Array) -> list[Array]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from memops.language.packs import codes, function_words, table
+from memops.language.packs import frames, function_words, rows
 
 _BRIEF = 120  # letters of a statement of one clause
 
@@ -14,7 +14,9 @@ def compared(plain: str) -> Iterator[str]:
     if not plain.isascii() or len(plain) > _BRIEF:
         return
     bare = plain.strip().rstrip(".!").lower()
-    fits = next((fit for frame in _frames() if (fit := frame.fullmatch(bare))), None)
+    fits = next(
+        (fit for frame in frames("comparing", r"\S.*?") if (fit := frame.fullmatch(bare))), None
+    )
     if fits is None:
         return
     told = fits.groupdict()
@@ -33,12 +35,6 @@ def compared(plain: str) -> Iterator[str]:
 _ARTICLE = re.compile(r"^(?:the|an?) ")
 
 
-@cache
-def _frames() -> list[re.Pattern[str]]:
-    told = (frame for code in codes() for frame in table(code, "signs").get("comparing", ()))
-    return [re.compile(re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\S.*?)", frame)) for frame in told]
-
-
 def _bases(word: str) -> list[str]:
     """What a word of degree may be of: hotter of hot, nicer of nice, happier of happy; of hot itself."""
     bare = word.removesuffix("er")
@@ -51,8 +47,7 @@ def _bases(word: str) -> list[str]:
 @cache
 def _opposites() -> dict[str, tuple[str, int, list[str]]]:
     """What words of degree are of, each with the word, its side in its row, and the words of the other side."""
-    rows = [row.split("|") for code in codes() for row in table(code, "signs").get("compared", ())]
-    sides = [[side.split() for side in row] for row in rows]
+    sides = [[side.split() for side in row.split("|")] for row in rows("compared")]
     return {
         base: (word, at, row[1 - at])
         for row in sides

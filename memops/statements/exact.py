@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memops.language.packs import codes, function_words, spaced, table
+from memops.language.packs import codes, function_words, rows, spaced, table
 from memops.language.tokens import Array, Keys, Tokens, keyed, keys_of
 from memops.values import Value, read
 from memops.values.algebra import ALSO, FROM, ONE, ONLY, WAS, Sign
@@ -178,8 +178,7 @@ _PAST = "time=past"
 
 @cache
 def _persons() -> dict[str, list[str]]:
-    rows = [row.split() for code in codes() for row in table(code, "signs").get("persons", ())]
-    return {word: [f"person={row[0]}"] for row in rows for word in row}
+    return {word: [f"person={of[0]}"] for of in map(str.split, rows("persons")) for word in of}
 
 
 @cache

@@ -12,7 +12,7 @@ from itertools import groupby
 
 import numpy as np
 
-from memops.language.packs import codes, function_words, table
+from memops.language.packs import codes, function_words, rows
 from memops.language.tokens import Array, Keys, Tokens, divided, keys_of, of_texts, union
 from memops.language.vocabulary import stem
 from memops.statements.aligned import light
@@ -193,9 +193,8 @@ def _plain() -> frozenset[str]:
 @cache
 def _rows(name: str) -> dict[str, list[str]]:
     """The words of rows, each with the first of its row."""
-    rows = [row.split() for code in codes() for row in table(code, "signs").get(name, ())]
     out: dict[str, list[str]] = {}
-    for row in rows:
+    for row in map(str.split, rows(name)):
         for word in row:
             out.setdefault(_base(word) if word.isascii() else word, []).append(f"measure={row[0]}")
     return out

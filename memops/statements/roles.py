@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memops.language.packs import codes, function_words, table
+from memops.language.packs import codes, frames, function_words, rows
 from memops.language.tokens import Keys, Tokens, keys_of
 from memops.language.vocabulary import CONTENT
 from memops.statements.compared import compared
@@ -154,36 +154,27 @@ def _in_voice(plain: str) -> Iterator[str]:
 
 
 @cache
-def _passives() -> tuple[frozenset[str], list[re.Pattern[str]]]:
+def _passives() -> tuple[frozenset[str], Sequence[re.Pattern[str]]]:
     """The signs of which a passive holds one, and how it is put."""
-    told = [frame for code in codes() for frame in table(code, "signs").get("passives", ())]
-    marks = frozenset(sign for frame in told for sign in frame if not sign.isascii())
-    parts = (re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\w+?)", frame) for frame in told)
-    return marks, [re.compile(part) for part in parts]
+    marks = frozenset(sign for frame in rows("passives") for sign in frame if not sign.isascii())
+    return marks, frames("passives", _GAP)
 
 
 @cache
-def _frames() -> list[re.Pattern[str]]:
+def _frames() -> Sequence[re.Pattern[str]]:
     wide = sorted((w for w in _converses() if not w.isascii()), key=len, reverse=True)
-    word = f"(?P<w>{'|'.join(wide) or '(?!)'})"
-    told = (frame for code in codes() for frame in table(code, "signs").get("frames", ()))
-    return [
-        re.compile(re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\w+?)", frame).replace("…", word))
-        for frame in told
-    ]
+    return frames("frames", _GAP, f"(?P<w>{'|'.join(wide) or '(?!)'})")
 
 
+_GAP = r"\w+?"
 _BRIEF = 30  # signs of a statement of one clause
 
 
 @cache
 def _alternations() -> tuple[re.Pattern[str], dict[str, tuple[str, int]]]:
-    told = [
-        row.split("|") for code in codes() for row in table(code, "signs").get("alternations", ())
-    ]
     words_ = {
         w: (sides[0].strip(), n)
-        for sides in told
+        for sides in (row.split("|") for row in rows("alternations"))
         for n, side in enumerate(sides)
         for w in side.split()
     }
@@ -354,8 +345,7 @@ def _qualifies(tokens: Sequence[_Word], at: int) -> bool:
 @cache
 def _compared() -> frozenset[str]:
     """The words that compare two parties by themselves, and qualify one that they stand before."""
-    rows = (row for code in codes() for row in table(code, "signs").get("compared", ()))
-    return frozenset(word for row in rows for word in row.replace("|", " ").split())
+    return frozenset(word for row in rows("compared") for word in row.replace("|", " ").split())
 
 
 def _parties(tokens: Sequence[_Word], at: int, whole: bool) -> tuple[list[int], list[int]] | None:
@@ -406,15 +396,12 @@ def _verb(noun: str, side: Sequence[str]) -> str:
 @cache
 def _converses() -> dict[str, _Converse]:
     out: dict[str, _Converse] = {}
-    for code in codes():
-        told = table(code, "signs")
-        for pair in (*told.get("converses", ()), *told.get("compared", ())):
-            out |= _sides(pair)
-        for side, name in ((_MUTUAL, "mutual"), (_TURNING, "turned_by")):
-            for row in told.get(name, ()):
-                first, *_ = alike = row.split()
-                forms = [form for word in alike for form in _forms(word)]
-                out |= dict.fromkeys(forms, _Converse(first, (), side, False))
+    for pair in (*rows("converses"), *rows("compared")):
+        out |= _sides(pair)
+    for side, name in ((_MUTUAL, "mutual"), (_TURNING, "turned_by")):
+        for alike in map(str.split, rows(name)):
+            forms = [form for word in alike for form in _forms(word)]
+            out |= dict.fromkeys(forms, _Converse(alike[0], (), side, False))
     return out
 
 
