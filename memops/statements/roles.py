@@ -33,8 +33,7 @@ class _Converse(NamedTuple):
 
 _NOUN = "*"
 _OWNED = frozenset({"的"})
-_MUTUAL = 2  # the side of what both parties are to each other
-_TURNING = 3  # the side of what is told by the word of relation behind it: rent to, rent from
+_TURNING = 2  # the side of what is told by the word of relation behind it: rent to, rent from
 
 
 def roles(t: Tokens, signs: Sequence[Sign | None], plains: Sequence[str]) -> Keys:
@@ -61,24 +60,17 @@ def roles(t: Tokens, signs: Sequence[Sign | None], plains: Sequence[str]) -> Key
 
 
 def _called(tokens: Sequence[_Word]) -> list[_Word]:
-    """Tokens, with names of several words as one, also behind how they are called: Anna Berg, 小马."""
+    """Tokens, with names of several words as one, also behind titles: Anna Berg."""
     out: list[_Word] = []
     for token in tokens:
-        before = out[-1][2].lower() if out else ""
-        if token[1] == "name" and before in function_words("titles"):
+        before = out[-1] if out and token[1] == "name" else ("", "", "")
+        if before[2].lower() in function_words("titles"):
             out[-1] = token
-        elif token[1] == "name" and _of_one_name(out, token):
-            first = out.pop()
-            out.append((f"{first[0]} {token[0]}", "name", f"{first[2]} {token[2]}"))
+        elif before[1] == "name":
+            out[-1] = (f"{before[0]} {token[0]}", "name", f"{before[2]} {token[2]}")
         else:
             out.append(token)
     return out
-
-
-def _of_one_name(out: Sequence[_Word], token: _Word) -> bool:
-    """Whether a name goes on with the word before it: Anna Berg."""
-    before = out[-1] if out else ("", "", "")
-    return before[1] == "name"
 
 
 def _alternated(plain: str) -> Iterator[str]:
@@ -114,7 +106,7 @@ def _framed(plain: str) -> Iterator[str]:
         if fits is None:
             continue
         found, told = _converses()[fits["w"]], fits.groupdict(default="")
-        side = found.side if found.side < _MUTUAL else int("from" in told)
+        side = int("from" in told) if found.side == _TURNING else found.side
         left, both = told.get("left", ""), told.get("both", "")
         for begin in range(len(left) or 1):
             for end in range(1, len(both) + 1) if both else (0,):
@@ -175,7 +167,7 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
     In a text that is a `whole` clause parties of several words are told by where they stand.
     """
     found = _converse(tokens[at][2].lower())
-    done = found is not None and found.side < _MUTUAL and _is_done(tokens, at)
+    done = found is not None and found.side != _TURNING and _is_done(tokens, at)
     parties = _doer_first(tokens, at) if done else _parties(tokens, at, whole)
     if found is None or parties is None or _of_others(tokens, at, parties):
         return
