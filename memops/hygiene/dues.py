@@ -8,12 +8,13 @@ due day, nor is one on which it says that something was done.
 import calendar
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import cache, lru_cache
 
 from memops.language.lexicon import lexicon
+from memops.language.packs import either
 from memops.statements.remembered import Remembered
 from memops.values import Value, read, resolved
 from memops.values.forms import DAYS
@@ -170,19 +171,15 @@ def _ends() -> re.Pattern[str]:
     words = lexicon("tasks")["done"]
     latin = [w for w in words["marks"] if w.isascii()]
     wide = [w for w in [*words["marks"], *words["signs"]] if not w.isascii()]
-    said = rf"(?<!\bbe )\b(?:{_any(latin)})\b|(?:{_any(wide)})"
+    said = rf"(?<!\bbe )\b(?:{either(latin)})\b|(?:{either(wide)})"
     return re.compile(rf"(?:{said})\ufe0f?\s*(?:on|at|in|于|在)?[\s:：(（=-]*$")
 
 
 @cache
 def _cues() -> tuple[re.Pattern[str], re.Pattern[str]]:
     words = lexicon("tasks")["due"]
-    fill = rf"(?:[\s:：(（]*(?:{_any(words['of'])}))*[\s:：(（]*"
+    fill = rf"(?:[\s:：(（]*(?:{either(words['of'])}))*[\s:：(（]*"
     latin = [w for w in words["before"] if w.isascii()]
     wide = [w for w in words["before"] if not w.isascii()]
-    before = re.compile(rf"(?:\b(?:{_any(latin)})\b|{_any(wide)}){fill}$")
-    return before, re.compile(rf"\s*(?:{_any(words['after'])})")
-
-
-def _any(words: Iterable[str]) -> str:
-    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+    before = re.compile(rf"(?:\b(?:{either(latin)})\b|{either(wide)}){fill}$")
+    return before, re.compile(rf"\s*(?:{either(words['after'])})")

@@ -129,6 +129,11 @@ def scripts(words: Iterable[str]) -> tuple[list[str], list[str]]:
     return [w for w in listed if w.isascii()], [w for w in listed if not w.isascii()]
 
 
+def either(words: Iterable[str]) -> str:
+    """Return a pattern for any of some words, the longest first; for none one that fits nothing."""
+    return "|".join(sorted(map(re.escape, words), key=lambda w: (-len(w), w))) or "(?!)"
+
+
 @cache
 def pack(code: str) -> Pack:
     """Return a language's pack."""

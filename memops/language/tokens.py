@@ -206,6 +206,19 @@ class Tokens:
         total = np.concatenate([[0], np.cumsum(mask)])
         return total[:-1] - total[self.begin][self.row]
 
+    def behind(self, mask: Array) -> Array:
+        """Return which tokens stand right behind one of a mask in their text."""
+        return np.append(False, mask)[: len(mask)] & (self.at > self.begin[self.row])
+
+    def ahead(self, mask: Array) -> Array:
+        """Return which tokens stand right before one of a mask in their text."""
+        return np.append(mask[1:] & (self.row[1:] == self.row[:-1]), False)[: len(mask)]
+
+    def following(self, mask: Array) -> Array:
+        """Return for each token, and behind the last, where the next of a mask stands, or their number."""
+        places = np.append(np.where(mask, self.at, len(self.at)), len(self.at))
+        return np.minimum.accumulate(places[::-1])[::-1]
+
     @cached_property
     def nth_clause(self) -> Array:
         """For each token the number of its clause among those of all texts."""

@@ -174,8 +174,7 @@ def relations(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     """
     bare = function_words("joining") | function_words("particles")
     related = t.where(lambda concept, _, said: concept == "prep" and said not in bare, "function")
-    behind = np.append(np.where(t.solid | t.kinds("change"), t.at, len(t.at)), len(t.at))
-    after = np.minimum.accumulate(behind[::-1])[::-1]
+    after = t.following(t.solid | t.kinds("change"))
     at = np.flatnonzero(related)
     at = at[after[at] < len(t.at)]
     ruled = after[at]
@@ -241,8 +240,7 @@ def aligned(t: Tokens) -> Array:
 def left(t: Tokens) -> Keys:
     """Return what texts say that something was: the word behind "from", "replaced" and their like."""
     at = np.flatnonzero(t.said(_leaving()))
-    behind = np.append(np.where(t.solid, t.at, len(t.at)), len(t.at))
-    after = np.minimum.accumulate(behind[::-1])[::-1][at + 1]
+    after = t.following(t.solid)[at + 1]
     at, after = at[after < len(t.at)], after[after < len(t.at)]
     near = (t.row[at] == t.row[after]) & (t.clause[at] == t.clause[after])
     return keyed(t.row[after[near]], t.concept[after[near]])

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from memops.language.packs import cues, scripts
+from memops.language.packs import cues, either, scripts
 from memops.language.text import wordlist
 from memops.language.tokens import Array, Tokens
 from memops.values.algebra import ALL, FROM, MANY, MAY, MOST, MUST, NEARLY, ONLY, SOME, Sign
@@ -135,19 +135,9 @@ def _cues(table: str, which: str) -> list[str]:
 
 @cache
 def _patterns(table: str, which: str) -> tuple[re.Pattern[str], ...]:
-    return _compiled(cues(table, which))
-
-
-def _compiled(listed: Iterable[str]) -> tuple[re.Pattern[str], ...]:
-    """English words match as words, Chinese ones anywhere; the longest first."""
-    words = sorted(set(listed), key=lambda w: (-len(w), w))
-    latin, han = scripts(words)
-    made = []
-    if latin:
-        made.append(re.compile(rf"\b(?:{'|'.join(map(re.escape, latin))})(?!\w)", re.IGNORECASE))
-    if han:
-        made.append(re.compile("|".join(map(re.escape, han))))
-    return tuple(made)
+    """English words match as words, Chinese ones anywhere."""
+    latin, han = map(either, scripts(cues(table, which)))
+    return re.compile(rf"\b(?:{latin})(?!\w)", re.IGNORECASE), re.compile(han)
 
 
 # What opens with a year is history, unless it says that something changed, or how it is now.

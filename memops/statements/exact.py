@@ -147,7 +147,7 @@ def order_of_persons(t: Tokens) -> Keys:
 def modifiers(t: Tokens) -> Keys:
     """Return words that stand right before a thing, of scripts with spaces: car, of the car stereo."""
     said, things = t.solid & ~t.kinds("value") & _spaced(t), t.kinds(*_THINGS) & _spaced(t)
-    at = np.flatnonzero(said[:-1] & things[1:] & (t.row[:-1] == t.row[1:]))
+    at = np.flatnonzero(said & t.ahead(things))
     at = at[t.clause[at] == t.clause[at + 1]]
     return keyed(t.row[at], t.concept[at])
 
@@ -156,8 +156,7 @@ def lasts(t: Tokens) -> Keys:
     """Return the word with which a text ends, of scripts with spaces, where it names a thing: behind an article."""
     at = np.flatnonzero(t.solid)
     at = at[np.append(t.row[at][1:] != t.row[at][:-1], True)] if len(at) else at
-    opens = t.means({"article"}) | t.kinds("qualifier")
-    behind = np.append(False, opens[:-1] & (t.row[1:] == t.row[:-1]))[: len(t.row)]
+    behind = t.behind(t.means({"article"}) | t.kinds("qualifier"))
     at = at[((t.kinds(*_THINGS) | (behind & ~t.kinds("value"))) & _spaced(t))[at]]
     return keyed(t.row[at], t.concept[at])
 

@@ -43,8 +43,8 @@ def _small_words(t: Tokens) -> dict[str, Keys]:
     Not those between two values; nor by whom it is done, and what only ties a value: at six.
     """
     value, small = t.kinds("value"), t.means(_SMALL)
-    before = _before(t, value)
-    small &= ~(before & _behind(t, value)) & ~(_listed(t, "acting") & ~before)
+    before = t.ahead(value)
+    small &= ~(before & t.behind(value)) & ~(_listed(t, "acting") & ~before)
     loose = _listed(t, "loose") | (_listed(t, "plain") & before)
     left = loose | _listed(t, "toward") | _listed(t, "away")
     return {
@@ -60,7 +60,7 @@ def _small(concept: str, kind: str, said: str) -> list[str]:
 
 def _amounts(t: Tokens) -> dict[str, Keys]:
     """Words for a small amount, apart where an article makes it some: little, a little."""
-    amount, article = _listed(t, "amounts"), _behind(t, t.means({"article"}))
+    amount, article = _listed(t, "amounts"), t.behind(t.means({"article"}))
     bare = t.spread(amount & ~article, lambda concept, kind, said: [f"bare {said.lower()}"])
     some = t.spread(amount & article, lambda concept, kind, said: [f"some {said.lower()}"])
     return {"amounts": union(bare, some)}
@@ -75,9 +75,9 @@ def _endings(t: Tokens) -> dict[str, Keys]:
     known = words(codes())
     being = t.means({"copula"})
     now = being & t.said(word for word, told in known.tenses.items() if "present" in told)
-    plain = t.those(_behind(t, now | _listed(t, "becoming")), _done)
-    plain |= t.those(_behind(t, now) & t.kinds("single"), _doing)
-    going = t.those(_behind(t, t.those(being, _doing)), _done)
+    plain = t.those(t.behind(now | _listed(t, "becoming")), _done)
+    plain |= t.those(t.behind(now) & t.kinds("single"), _doing)
+    going = t.those(t.behind(t.those(being, _doing)), _done)
     ended = t.where(lambda *word: bool(_ending(*word))) & ~t.means({"called"})
     told = (
         t.spread(ended & going, lambda concept, *_: [f"{concept} {end}" for end in known.doing]),
@@ -113,9 +113,7 @@ def _ending(concept: str, kind: str, said: str) -> list[str]:
 
 def _denied(t: Tokens) -> Keys:
     """The words behind verbs that deny another."""
-    at = np.flatnonzero(t.means(DENYING))
-    behind = np.append(np.where(t.solid, t.at, len(t.at)), len(t.at))
-    after = np.minimum.accumulate(behind[::-1])[::-1][at + 1]
+    after = t.following(t.solid)[np.flatnonzero(t.means(DENYING)) + 1]
     after = after[after < len(t.at)]
     return keyed(t.row[after], t.concept[after])
 
@@ -123,13 +121,3 @@ def _denied(t: Tokens) -> Keys:
 def _listed(t: Tokens, name: str) -> Array:
     """Which tokens are words of a list in a language pack."""
     return t.said(function_words(name))
-
-
-def _behind(t: Tokens, mask: Array) -> Array:
-    """Which tokens stand right behind one of a mask."""
-    return np.append(False, mask[:-1] & (t.row[1:] == t.row[:-1]))[: len(t.row)]
-
-
-def _before(t: Tokens, mask: Array) -> Array:
-    """Which tokens stand right before one of a mask."""
-    return np.append(mask[1:] & (t.row[1:] == t.row[:-1]), False)[: len(t.row)]

@@ -12,7 +12,7 @@ from itertools import groupby
 
 import numpy as np
 
-from memops.language.packs import codes, function_words, rows
+from memops.language.packs import codes, either, function_words, rows
 from memops.language.tokens import Array, Keys, Tokens, divided, keys_of, of_texts, union
 from memops.language.vocabulary import stem
 from memops.statements.aligned import light
@@ -32,8 +32,7 @@ def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
     """
     counted = t.kinds("value") & ~t.where(lambda concept, *_: grouped(concept))
     told = (t.solid | t.kinds("change")) & ~counted & ~t.means(light())
-    beside = _beside(t, counted)
-    scaled = t.those(beside, _scaled)
+    scaled = t.those(t.behind(counted) | t.ahead(counted), _scaled)
     clauses = np.zeros(t.n, np.int64)
     np.maximum.at(clauses, t.row, t.clause)
     some = (valued & (clauses < _CLAUSES))[t.row]
@@ -62,7 +61,7 @@ def _orders(t: Tokens, told: Array, value: Array) -> Iterator[tuple[int, list[st
     of = t.said(function_words("genitive"))
     at = np.flatnonzero((told | value | t.means({"prep"}) | of) & t.texts(value)[t.row])
     being = t.means({"copula"}) | t.where(lambda concept, kind, said: _base(said) == "get")
-    done = t.those(np.append(False, being[:-1])[: len(being)], _participle)
+    done = t.those(t.behind(being), _participle)
     verb = t.kinds("single", "multi")
     mark = np.select([value, of, ~told, done, verb], [_VALUE, _OF, _APART, _DONE, _VERB], _PLAIN)
     rows: dict[int, list[tuple[str, list[str]]]] = {}
@@ -131,15 +130,6 @@ def _rounded(order: list[str]) -> str:
     return min(" ".join([*order[n:], *order[:n]]) for n, word in enumerate(order) if word == least)
 
 
-def _beside(t: Tokens, value: Array) -> Array:
-    """Which tokens stand right before a value, or right behind it."""
-    same = t.row[1:] == t.row[:-1]
-    out = np.zeros(len(value), bool)
-    out[1:] |= value[:-1] & same
-    out[:-1] |= value[1:] & same
-    return out
-
-
 @lru_cache(50_000)
 def _base(said: str) -> str:
     """What a word between spaces is a form of."""
@@ -206,13 +196,9 @@ def _nouns() -> dict[str, list[str]]:
 
 @cache
 def _wide() -> re.Pattern[str]:
-    return _pattern([w for w in _nouns() if not w.isascii()])
+    return re.compile(either(w for w in _nouns() if not w.isascii()))
 
 
 @cache
 def _runs() -> re.Pattern[str]:
-    return _pattern([w for w in (*_nouns(), *_plain()) if not w.isascii()])
-
-
-def _pattern(listed: list[str]) -> re.Pattern[str]:
-    return re.compile("|".join(sorted(listed, key=lambda w: (-len(w), w))) or "(?!)")
+    return re.compile(either(w for w in (*_nouns(), *_plain()) if not w.isascii()))

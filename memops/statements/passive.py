@@ -18,9 +18,8 @@ def passives(t: Tokens) -> dict[str, Keys]:
     by = t.kinds("function") & t.said(function_words("acting"))
     done = t.where(lambda concept, kind, said: known.participle(said.lower()))
     first = t.where(lambda concept, kind, said: said in known.suffering, "function")
-    being = t.means({"copula"})[:-1] & done[1:] & (t.row[1:] == t.row[:-1])
     acted = (by & (t.before(done) > 0)) | first
-    told = {"acted": acted, "passive": acted | np.append(False, being)[: len(by)]}
+    told = {"acted": acted, "passive": acted | (done & t.behind(t.means({"copula"})))}
     sets = {name: keyed(np.unique(t.row[mask]), t.items[name]) for name, mask in told.items()}
     things = t.solid & ~t.kinds("value")
     return sets | {"first": t.keys(things & (t.before(things) == 0))}

@@ -245,10 +245,9 @@ def _counted(t: Tokens) -> tuple[Keys, Keys]:
     held = np.unique(np.stack([row, kind, concept]), axis=1)
     several, size = np.unique(held[0] << 32 | held[1], return_counts=True)
     valued = valued[np.isin(row << 32 | kind, several[size > 1])]
-    words = np.where(t.solid & ~t.kinds("value"), t.at, -1)
-    before = np.maximum.accumulate(words)[valued] if len(words) else words
-    words = np.where(words < 0, len(t.at), words)
-    behind = np.minimum.accumulate(words[::-1])[::-1][valued]
+    word = t.solid & ~t.kinds("value")
+    before = np.maximum.accumulate(np.where(word, t.at, -1))[valued]
+    behind = t.following(word)[valued]
     sides = []
     for side in (before, behind):
         near = (side >= 0) & (side < len(t.at))
@@ -289,10 +288,7 @@ def _copular(t: Tokens, subject: Keys) -> Array:
     named = t.where(lower, "thing", "single", "word", "person")
     named[named] = within((t.row[named] << 32) | t.concept[named], subject)
     ing = t.where(lambda concept, kind, said: said.endswith("ing") and said.islower())
-    doing = copula[:-1] & ing[1:] & (t.row[:-1] == t.row[1:])
-    told = t.texts(copula) & t.texts(named)
-    told[t.row[:-1][doing]] = False
-    return told
+    return t.texts(copula) & t.texts(named) & ~t.texts(copula & t.ahead(ing))
 
 
 def code_of_item(item: str) -> int:

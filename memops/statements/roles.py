@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memops.language.packs import codes, frames, function_words, rows
+from memops.language.packs import codes, either, frames, function_words, rows
 from memops.language.tokens import Keys, Tokens, keys_of
 from memops.language.vocabulary import CONTENT
 from memops.statements.compared import compared
@@ -141,8 +141,8 @@ def _passives() -> tuple[frozenset[str], Sequence[re.Pattern[str]]]:
 
 @cache
 def _frames() -> Sequence[re.Pattern[str]]:
-    wide = sorted((w for w in _converses() if not w.isascii()), key=len, reverse=True)
-    return frames("frames", _GAP, f"(?P<w>{'|'.join(wide) or '(?!)'})")
+    wide = either(w for w in _converses() if not w.isascii())
+    return frames("frames", _GAP, f"(?P<w>{wide})")
 
 
 _GAP = r"\w+?"
@@ -157,8 +157,7 @@ def _alternations() -> tuple[re.Pattern[str], dict[str, tuple[str, int]]]:
         for n, side in enumerate(sides)
         for w in side.split()
     }
-    longest = sorted(words_, key=len, reverse=True)
-    return re.compile("|".join(longest) or "(?!)"), words_
+    return re.compile(either(words_)), words_
 
 
 def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
