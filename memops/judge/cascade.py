@@ -12,6 +12,7 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.candidates.similarity import Statements
+from memops.judge.places import file
 from memops.judge.posterior import Tally, accuracy, answered, posterior, tallied
 from memops.policy.models import Judge
 from memops.schema import LIVE
@@ -112,7 +113,6 @@ def _left_open(pairs: pl.DataFrame) -> pl.DataFrame:
 def _sides(pairs: pl.DataFrame, said: Statements, records: pl.DataFrame) -> dict[int, Side]:
     """What a decider is told of each statement: its text as it was said last, and its place."""
     used = pl.concat([pairs["a"], pairs["b"].rename("a")]).unique()
-    place = pl.col("origin").str.replace(r"#\d+$", "")
     at = pl.coalesce("valid_from", "created_at")
     rows = (
         said.members.filter(pl.col("statement").is_in(used.implode()))
@@ -125,7 +125,7 @@ def _sides(pairs: pl.DataFrame, said: Statements, records: pl.DataFrame) -> dict
             "text",
             about=pl.coalesce("subject", "key"),
             when=at.dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
-            where=pl.coalesce(place, "source"),
+            where=pl.coalesce(file(), "source"),
         )
     )  # fmt: skip
     return {statement: Side(*rest) for statement, *rest in rows.iter_rows()}

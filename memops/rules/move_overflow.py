@@ -7,7 +7,7 @@ from memops.hygiene.decay import relevance, shown
 from memops.hygiene.impact import impact
 from memops.hygiene.moving import moved
 from memops.hygiene.tasks import is_task
-from memops.judge.places import writable
+from memops.judge.places import line_of, writable
 from memops.plan import nothing
 from memops.schema import LIVE, native
 
@@ -82,7 +82,7 @@ def _parents(here: pl.DataFrame) -> pl.Series:
     height = native("lines").cast(pl.Int64, strict=False)
     lines = here.select(
         "id",
-        line=pl.col("origin").str.extract(r"#(\d+)$").cast(pl.Int64),
+        line=line_of(),
         height=height.fill_null(1).clip(1),
         indent=prefix.str.extract(r"^(\s*)").str.len_chars(),
     ).sort("line", "id")

@@ -8,7 +8,7 @@ from memops.context import Context
 from memops.hygiene.decay import age_days
 from memops.hygiene.floors import narrowest
 from memops.hygiene.impact import high_impact
-from memops.judge.places import misdated, placed
+from memops.judge.places import line_of, misdated, placed
 from memops.plan import arguments, retire
 from memops.safety.trust import PERSONS
 from memops.schema import CATEGORY, LIVE, LOOSE, only
@@ -39,8 +39,7 @@ def _talk() -> pl.Expr:
     """True of an agent's turn of a talk that is nothing more: no answer under a heading of its own,
     none with a table or a list.
     """
-    line = pl.col("origin").str.extract(r"#(\d+)$").cast(pl.Int64, strict=False)
-    turn = pl.col("source").sort_by(line).first().over("scope", "block").is_not_null()
+    turn = pl.col("source").sort_by(line_of()).first().over("scope", "block").is_not_null()
     more = pl.col("text").str.contains(_LISTED) | pl.col("source").is_in(PERSONS)
     talk = (pl.col("kind") == "session") & (pl.col("role") == "session")
     return (talk & turn & ~more.fill_null(False)).fill_null(False)

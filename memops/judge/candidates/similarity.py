@@ -21,7 +21,7 @@ from memops.heap import given_back
 from memops.judge.candidates.neighbours import Terms, added, neighbours, weighed
 from memops.judge.candidates.neighbours_dense import dense_neighbours
 from memops.judge.candidates.sought import Found, Sought
-from memops.judge.places import about, own_subject, placed, stating, telling
+from memops.judge.places import about, file, own_subject, placed, stating, telling
 from memops.language.text import folded
 from memops.ordered import distinct, once, within
 from memops.policy import Candidates
@@ -190,12 +190,11 @@ def statements_of(records: pl.DataFrame, ctx: Context) -> Statements:
     said = (stating() | telling()) if ctx.models.judge is not None else stating()
     live = records.filter(LIVE & said & (pl.col("text").str.strip_chars().str.len_chars() > 0))
     names = ("scope", "_form", "about", "owned", "_where")
-    path = pl.col("origin").str.replace(r"#\d+$", "")
     held = live.with_columns(
         _form=spoken(live["text"], ctx), about=about(), owned=own_subject(), states=stating(),
         placed=placed(),
     )  # fmt: skip
-    held = held.with_columns(_where=pl.when("states").then(pl.lit("")).otherwise(path))
+    held = held.with_columns(_where=pl.when("states").then(pl.lit("")).otherwise(file()))
     held = held.select("id", "text", *names, "states", "block", "placed").sort(*names, "id")
     members = held.with_columns(statement=pl.struct(*names).rle_id().cast(pl.UInt32))
     first = pl.col("statement").diff().fill_null(1) > 0
