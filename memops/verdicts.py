@@ -11,6 +11,8 @@ UNSURE = "unsure"
 VERDICTS = (SAME, A_REPLACES_B, B_REPLACES_A, BOTH_HOLD, UNSURE)
 CONFLICT = "conflict"
 """What a decider says that knows that both cannot hold, but not which is current: time tells."""
+PART = "part"
+"""What weights find of a pair of which one says all of the other."""
 AGAINST = (CONFLICT, A_REPLACES_B, B_REPLACES_A)
 """Verdicts by which both cannot hold."""
 TURNED = {A_REPLACES_B: B_REPLACES_A, B_REPLACES_A: A_REPLACES_B}

@@ -24,7 +24,7 @@ from memops.state import planfile
 from memops.state.pending import rejected
 from memops.state.sources import open_or_take
 from memops.stores import family, open_store
-from memops.verdicts import BOTH_HOLD, CONFLICT, SAME
+from memops.verdicts import BOTH_HOLD, CONFLICT, PART, SAME
 
 _TOLD = ("op", "intent", "rule", "reason", "code", "args", "risk", "locator", "set")
 
@@ -126,10 +126,14 @@ def _decided(pair: dict[str, Any], args: dict[str, Any]) -> dict[str, Any]:
     if word.get("effect") in ("decided", "withheld"):
         names = ("decider", "verdict", "probability", "effect")
         return {name: word[name] for name in names} | {"similarity": round(word["score"], 4)}
-    same, opposes = pair["same"], pair["opposes"]
+    same, opposes, likely = pair["same"], pair["opposes"], pair["likely"]
     verdict = SAME if same else CONFLICT if opposes else BOTH_HOLD
-    likely = pair["duplicate_score"] if same else pair["conflict_score"]
-    told = {"decider": "rules", "verdict": verdict, "probability": likely}
+    score = pair["duplicate_score"] if same else pair["conflict_score"]
+    told = {"decider": "rules", "verdict": verdict, "probability": score}
+    if likely is not None:
+        chance = pair["chances"]
+        least = chance[SAME] + chance[PART] if likely == PART else chance[likely]
+        told = {"decider": "fitted", "verdict": likely, "probability": round(least, 4)}
     near = word.get("score", args.get("similarity", pair["signals"]["weighted"]))
     return told | {"similarity": round(near, 4)}
 

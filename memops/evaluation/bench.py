@@ -79,7 +79,7 @@ def _found(pairs: list[dict[str, Any]], ctx: Context) -> pl.DataFrame:
     said = dict(statements(records, ctx).members.select("id", "statement").iter_rows())
     weighed = pl.lit(ctx.models.judge is None)
     made = judged(records, ctx).with_columns(
-        duplicate=DUPLICATE | (weighed & pl.col("likely_same")),
+        duplicate=DUPLICATE | (weighed & (pl.col("likely_same") | pl.col("likely_part"))),
         conflict=conflict(ctx.policy) | (weighed & pl.col("likely_conflict")),
     )
     if "verdict" not in made.columns:

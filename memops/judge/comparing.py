@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from memops.context import Context
-from memops.judge.decision import SURE, decided, undecided, weighed
+from memops.judge.decision import decided, in_question, weighed
 from memops.judge.fitted import chances
 from memops.judge.known import VERDICTS
 from memops.progress import spread
@@ -16,36 +16,41 @@ from memops.statements.remembered import KEPT
 from memops.statements.taken import taken_apart
 
 _STEP = 50_000
-_NEAR = 1e-3  # below the chance that is asked for, as chances are rounded
+_LEAST = 0.05  # chances below which it does not matter how small they are
 
 Keep = Callable[[pl.DataFrame], pl.DataFrame]
 """Which of the pairs of some whole scopes are read at all."""
 
 
-def verdicts(pairs: pl.DataFrame, said: Readings, used: Any, alone: Any) -> pl.DataFrame:
+def verdicts(
+    pairs: pl.DataFrame, said: Readings, used: Any, alone: Any, cosine: Any = None
+) -> pl.DataFrame:
     """Return what pairs of statements are; `said` are the readings of the statements `used`.
 
-    `alone` tells of which pairs both stand by themselves, as rows of a store do.
+    `alone` tells of which pairs both stand by themselves, as rows of a store do; `cosine` how near an
+    encoder places them.
     """
     a, b = (np.searchsorted(used, pairs[name].to_numpy()) for name in ("a", "b"))
 
     def told(i: int) -> pl.DataFrame:
         some = slice(i, i + _STEP)
-        return decided_pairs(said, a[some], b[some], alone[some]).select(*VERDICTS)
+        near = None if cosine is None else cosine[some]
+        return decided_pairs(said, a[some], b[some], alone[some], near).select(*VERDICTS)
 
     steps = range(0, pairs.height, _STEP)
     return pl.concat([VERDICTS.to_frame(), *spread("judging pairs", told, steps)])
 
 
-def decided_pairs(said: Readings, a: Any, b: Any, alone: Any) -> pl.DataFrame:
+def decided_pairs(said: Readings, a: Any, b: Any, alone: Any, cosine: Any = None) -> pl.DataFrame:
     """Return what differs in pairs of readings, and what rules make of it, and weights.
 
-    Weights are asked about those `alone` of which they may make something.
+    Weights are asked about those `alone` of which they may make something else.
     """
     read = decided(differences(said, a, b))
-    asked = alone & read.select(undecided()).to_series().to_numpy()
+    asked = alone & read.select(in_question()).to_series().to_numpy()
     some = np.flatnonzero(asked)
-    found = chances(read[some], said, a[some], b[some], min(SURE.values()) - _NEAR)
+    near = None if cosine is None else cosine[some]
+    found = chances(read[some], said, a[some], b[some], _LEAST, near)
     at = pl.Series(np.cumsum(asked) - 1).set(pl.Series(~asked), None)
     return weighed(read, found.select(pl.all().gather(at)))
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from memops.context import Context
+from memops.judge.candidates.neighbours_dense import cosines
 from memops.judge.candidates.similarity import (
     Statements,
     candidates_in_parts,
@@ -22,7 +23,7 @@ from memops.judge.candidates.similarity import (
 from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
 from memops.judge.comparing import Keep, decided_pairs, read_once, to_ask, verdicts
-from memops.judge.fitted import in_fitted_languages
+from memops.judge.fitted import in_fitted_languages, suits
 from memops.judge.known import PAIR, VERDICTS, known
 from memops.ordered import connected
 from memops.statements.readings import Readings, likeness, read_all, readings
@@ -35,7 +36,7 @@ FOUND = "found"
 
 TELLS = (
     pl.col("same") | pl.col("opposes").is_not_null()
-    | pl.col("likely_same") | pl.col("likely_conflict")
+    | pl.col("likely_same") | pl.col("likely_part") | pl.col("likely_conflict")
 )  # fmt: skip
 """Of judged pairs: something may come of them."""
 
@@ -186,8 +187,11 @@ def _what_they_are(
     texts, placed = table["text"].gather(used), table["placed"].gather(used)
     taken, rows = read_once(texts, ctx)
     free = in_fitted_languages(texts) & ~placed.to_numpy()
+    encode = ctx.models.encode
+    known = encode is not None and ctx.once(suits, lambda: suits(encode))
     for some in pairs.iter_slices(_STEP):
         own = used_in(some)
         said = readings(taken[rows.gather(np.searchsorted(used, own))])
         one, two = (np.searchsorted(used, some[side].to_numpy()) for side in ("a", "b"))
-        yield some, verdicts(some, said, own, free[one] & free[two])
+        near = cosines(texts, one, two, ctx) if known else None
+        yield some, verdicts(some, said, own, free[one] & free[two], near)

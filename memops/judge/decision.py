@@ -51,34 +51,43 @@ def _made() -> dict[str, pl.Expr]:
     }  # fmt: skip
 
 
-SURE = {"same": 0.75, "conflict": 0.75}
+SURE = {"same": 0.75, "part": 0.8, "conflict": 0.8}
 """How probable a verdict is, by fitted weights, that is proposed."""
+DOUBTED = 0.2
+"""How probable a conflict of the rules must be by them: of those that were less so seven of eight were none."""
 
 
 def weighed(read: pl.DataFrame, chance: pl.DataFrame) -> pl.DataFrame:
-    """Return rows of `decided` with likely_same and likely_conflict: what weights find where rules see nothing.
+    """Return rows of `decided` with likely_same, likely_part and likely_conflict, and no doubtful conflict.
 
-    `chance` has the columns of `fitted.chances`, null where they are not asked. Vetoes stand above
-    them, as do rules of what differs in the order, or in the small words, of the same words; and
+    That is what weights find where rules see nothing, and where they doubt what rules see: `chance`
+    has the columns of `fitted.chances`, null where they are not asked. Of a pair that is likely a
+    part the fuller text says all that the other says, be it the same or more. Vetoes stand above
+    weights, as do rules of what differs in the order, or in the small words, of the same words; and
     what took place, or holds within a limit that the other does not name, is replaced by no other.
+    The chances stand beside as chance_same, chance_part and chance_conflict.
     """
-    same, conflict, worded = map(pl.lit, chance.select("same", "conflict", "worded"))
-    one = (
-        ~_reordered()
-        & (worded < _ALIKE)
-        & c("veto_same").is_null()
-        & (same >= SURE["same"])
-        & (same > conflict)
-    )
+    same, part, conflict, worded = map(pl.lit, chance.select("same", "part", "conflict", "worded"))
+    held, open_ = same + part, c("opposes").is_null()
+    may = open_ & ~_reordered() & (worded < _ALIKE) & c("veto_same").is_null()
+    one = may & (same >= SURE["same"]) & (same > conflict)
+    inside = may & _within() & ~one & (held >= SURE["part"]) & (held > conflict)
     clash = (
-        lasting()
+        open_
+        & lasting()
         & ~limited()
         & c("veto_conflict").is_null()
         & (conflict >= SURE["conflict"])
-        & (conflict > same)
+        & (conflict > held)
     )
     return read.with_columns(
-        likely_same=one.fill_null(False), likely_conflict=clash.fill_null(False)
+        chance_same=same,
+        chance_part=part,
+        chance_conflict=conflict,
+        opposes=pl.when(~(conflict < DOUBTED).fill_null(False)).then("opposes"),
+        likely_same=one.fill_null(False),
+        likely_part=inside.fill_null(False),
+        likely_conflict=clash.fill_null(False),
     )
 
 
@@ -86,14 +95,24 @@ _ALIKE = 0.85
 """Share of the words of two texts that both hold, from which rules know more: their order tells."""
 
 
-def undecided() -> pl.Expr:
-    """Return of which rows of `decided` weights may make something.
+def _within() -> pl.Expr:
+    """True when the fuller text holds most words of the other, and both deny and limit alike."""
+    signs = pl.sum_horizontal("sign_differs", *(f"{name}_one" for name in QUANTIFIERS))
+    return (c("contained") >= _HELD) & (signs == 0)
 
-    They are of one script, asserted, neither the same nor in conflict by the rules, and hold enough
-    of each other's words: of pairs that were found likely in the stores hardly one held fewer.
+
+_HELD = 0.75
+"""Least share of the content words of a text that a fuller one holds, of which it may be a part."""
+
+
+def in_question() -> pl.Expr:
+    """Return of which rows of `decided` weights may make something else.
+
+    They are of one script, asserted and not the same by the rules, and in conflict by them or hold
+    enough of each other's words: of pairs that were found likely in the stores hardly one held fewer.
     """
-    open_ = c("firm_a") & c("firm_b") & ~c("same") & c("opposes").is_null()
-    return open_ & (c("scripts_differ") == 0) & (c("contained") >= _SHARED)
+    open_ = c("firm_a") & c("firm_b") & ~c("same") & (c("scripts_differ") == 0)
+    return open_ & (c("opposes").is_not_null() | (c("contained") >= _SHARED))
 
 
 _SHARED = 0.4

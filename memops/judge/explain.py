@@ -10,8 +10,15 @@ from memops.judge.decision import likely
 from memops.language.vocabulary import CONTENT
 from memops.reasons import Reason, named, reason
 from memops.statements.reading import Reading, read_many
+from memops.verdicts import CONFLICT, PART, SAME
 
 _SHOWN = ("owner", "attributes", "circumstances", "values", "open", "left")
+_PROBABLY = {
+    "likely_same": "pair.likely_same",
+    "likely_part": "pair.likely_part",
+    "likely_conflict": "pair.likely_conflict",
+}
+_LIKELY = (SAME, PART, CONFLICT)
 _SIGNALS = ("contained", "weighted", "overlap", "sign_differs", "values_differ", "opposites")
 
 
@@ -48,6 +55,8 @@ def _told(
         **{name: judged[name] for name in ("duplicate_score", "conflict_score")},
         "same": judged["same"],
         "opposes": judged["opposes"],
+        "likely": next((name for name in _LIKELY if judged[f"likely_{name}"]), None),
+        "chances": {name: judged[f"chance_{name}"] for name in _LIKELY},
         "holds_now": {"a": judged["firm_a"], "b": judged["firm_b"]},
         "newer": judged["newer"],
         "sentence": why["reason"],
@@ -83,7 +92,9 @@ def _because(judged: dict[str, Any], one: Reading, two: Reading) -> Reason:
     if judged["same"]:
         return reason("pair.same", of)
     if judged["opposes"] is None:
-        return reason("pair.apart")
+        return reason(
+            next((code for name, code in _PROBABLY.items() if judged[name]), "pair.apart")
+        )
     only = [
         ", ".join(map(_plain, sorted(_held(x) - _held(y)))) or "something else"
         for x, y in ((one, two), (two, one))

@@ -1,15 +1,15 @@
-"""Fitted: how probable it is that two statements say the same, or that one takes the other's place.
+"""Fitted: how probable it is that two texts say the same, that one is a part of the other, or replaces it.
 
-Two models over the same features: what differs in the two texts (`statements.readings.differences`),
-what the rules make of it, and which words, figures and names both hold or one alone. Each is the
-mean of a linear model, which weighs hashed words beside, and of boosted trees (Friedman 2001), on the
-scale of log odds. Their numbers stand in `data/lexicons/pairs_fitted.toml`; `tests/bench/fit_pairs.py`
-makes them from stores that people wrote (`evals/stores`), of whose near pairs one in forty says the
-same. A pair's chances are its two texts' alone.
+Three models over the same features: what differs in the two texts (`statements.readings.differences`),
+its vetoes, and which words, figures and names both hold or one alone; not what the rules say, which
+the weights may doubt. Each is the mean of a linear model, which weighs hashed words beside, and of
+boosted trees (Friedman 2001), on the scale of log odds. Their numbers stand in
+`data/lexicons/pairs_fitted.toml`; `tests/bench/fit_pairs.py` makes them from stores that people wrote
+(`evals/stores`), of whose near pairs one in forty says the same. A pair's chances are its two texts' alone.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -25,11 +25,24 @@ from memops.statements.readings import Readings
 from memops.statements.surface import SURFACE
 
 Numbers = npt.NDArray[np.float64]
+Encode = Callable[[Sequence[str]], Any]
 WORDS = ("tokens", "joined")
 """Families whose items weigh by themselves."""
+PLAIN, ENCODED = "pairs_fitted", "pairs_fitted_encoder"
+"""Tables of weights: what is read in the texts alone, and with the cosine of an encoder's vectors."""
+PROBE = (
+    "The ferry to Hoek leaves at nine.",
+    "At nine the boat sails for Hoek.",
+    "Bo dislikes olives.",
+    "去荷兰角的渡轮九点开船。",
+)
+"""Texts by whose cosines an encoder is known again."""
+_NEAR = 0.02  # how far a cosine of these may lie from what it was
 PLACES = 1 << 13
 """Places of hashed words."""
-_WHY = ("opposes", "veto_same", "veto_conflict")
+_WHY = ("veto_same", "veto_conflict")
+_RULED = ("same", "opposes")
+"""What rules say, of which weights judge by themselves."""
 _LIMIT = 5.0  # standard deviations that one feature may weigh
 _LEAST = -4.5  # log odds by the linear model below which the trees are not asked
 _STAGE = 8  # trees, after which it is looked who can still come to what is asked
@@ -106,7 +119,7 @@ class Model(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """Both models, and the features that they weigh: names, means and deviations."""
+    """The models, and the features that they weigh: names, means and deviations."""
 
     names: tuple[str, ...]
     mean: Numbers
@@ -120,17 +133,39 @@ class Fitted(NamedTuple):
 
 def in_fitted_languages(texts: pl.Series) -> npt.NDArray[np.bool_]:
     """Return which texts are surely of the languages that the weights were fitted on."""
-    held, foreign = surely(tuple(lexicon("pairs_fitted")["languages"]))
+    held, foreign = surely(tuple(lexicon(PLAIN)["languages"]))
     return (texts.str.contains(held) & ~texts.str.contains(foreign)).fill_null(False).to_numpy()
 
 
-def chances(read: pl.DataFrame, said: Readings, a: Any, b: Any, least: float = 0.0) -> pl.DataFrame:
-    """Return same and conflict: how probable each is, for pairs that are read and decided.
+def suits(encode: Encode) -> bool:
+    """Return whether an encoder is the one that weights were fitted with: it places some texts as that one did."""
+    return bool(np.abs(np.array(probed(encode)) - lexicon(ENCODED)["probed"]).max() <= _NEAR)
 
-    A chance below `least` may come out as none. And `worded`, the share of the words of both that both hold.
+
+def probed(encode: Encode) -> list[float]:
+    """Return the cosines of each two of the texts by which an encoder is known."""
+    vectors = np.asarray(encode(list(PROBE)))
+    one, two = np.triu_indices(len(vectors), 1)
+    return [round(float(x), 4) for x in (vectors[one] * vectors[two]).sum(axis=1)]
+
+
+def chances(
+    read: pl.DataFrame,
+    said: Readings,
+    a: Any,
+    b: Any,
+    least: float = 0.0,
+    cosine: Numbers | None = None,
+) -> pl.DataFrame:
+    """Return same, part and conflict: how probable each is, for pairs that are read and decided.
+
+    A chance below `least` may come out as none. And `worded`, the share of the words of both that both
+    hold. With the cosines of the vectors of an encoder that `suits`, weights which know them are asked.
     """
-    known = _fitted()
+    known = fitted_models(PLAIN if cosine is None else ENCODED)
     found = features(read, said, a, b)
+    if cosine is not None:
+        found["cosine"] = cosine
     rows = np.stack([found[name] for name in known.names]).T
     even, weigh = known.even(rows), words(said, a, b, known.models)
     told = {
@@ -144,6 +179,8 @@ def features(read: pl.DataFrame, said: Readings, a: Any, b: Any) -> dict[str, Nu
     """Return the features of pairs by name; of a feature of each side the lower and the higher."""
     out: dict[str, Numbers] = {}
     for name in read.columns:
+        if name in _RULED:
+            continue
         side, other = name.removesuffix("_a"), name.removesuffix("_b")
         if name in _WHY:
             out[name] = read[name].is_not_null().cast(pl.Float64).to_numpy()
@@ -187,8 +224,9 @@ def words(said: Readings, a: Any, b: Any, models: Mapping[str, Model]) -> dict[s
 
 
 @cache
-def _fitted() -> Fitted:
-    table = lexicon("pairs_fitted")
+def fitted_models(name: str) -> Fitted:
+    """Return the models of a table."""
+    table = lexicon(name)
     models = {
         name: Model(
             weights=unpacked(of["weights"]), shared=unpacked(of["shared"]),

@@ -68,12 +68,12 @@ def _qualified(side: str) -> pl.Expr:
 
 
 def limited() -> pl.Expr:
-    """True when one alone says another kind of value or ends with more, or a word of relation differs.
+    """True when one alone says only, another kind of value or ends with more, or a word of relation differs.
 
-    On Fridays; for the garage; to Chur, and from Chur: both may well hold.
+    At weddings only; on Fridays; for the garage; to Chur, and from Chur: both may well hold.
     """
     one = (((c(f"{name}_a") > 0) != (c(f"{name}_b") > 0)) for name in ("kinds", "ended"))
-    return pl.any_horizontal(*one, c("relation_differs") > 0)
+    return pl.any_horizontal(*one, c("relation_differs") > 0, c("only_one") > 0)
 
 
 def lasting() -> pl.Expr:

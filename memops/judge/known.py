@@ -30,6 +30,7 @@ VERDICTS = pl.Schema(
         "veto_same": pl.String(),
         "veto_conflict": pl.String(),
         "likely_same": pl.Boolean(),
+        "likely_part": pl.Boolean(),
         "likely_conflict": pl.Boolean(),
     }
 )

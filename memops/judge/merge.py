@@ -41,6 +41,22 @@ def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
     return absorbed(_held(members), code) if members.height else nothing()
 
 
+def into_fuller(pairs: pl.DataFrame, live: pl.DataFrame, code: str) -> pl.DataFrame:
+    """Propose that records step back behind fuller ones: pairs of id and keeper, both among `live`.
+
+    The keeper is of no lower tier, and pinned where the other is.
+    """
+    rank = pl.col("tier").replace_strict(_RANK, return_dtype=pl.Int8)
+    of = live.select("id", "pinned", rank=rank)
+    both = pairs.join(of, on="id").join(of, left_on="keeper", right_on="id", suffix="_keeper")
+    may = (pl.col("rank_keeper") >= pl.col("rank")) & (pl.col("pinned_keeper") | ~pl.col("pinned"))
+    both = both.filter(may)
+    named = both.select("id", group="keeper", fullness=0)
+    keepers = both.select(id="keeper", group="keeper", fullness=1).unique()
+    every = live.join(pl.concat([named, keepers]), on="id").sort("id")
+    return merged(every, code)
+
+
 def absorbed(held: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
     """Propose that each record steps back behind its `keeper`, who is among them.
 

@@ -4,13 +4,10 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.containment import contained
-from memops.judge.merge import COPIED, counted, merged
+from memops.judge.merge import COPIED, counted, into_fuller
 from memops.judge.places import stating
 from memops.plan import nothing
 from memops.rules.merge_near import passing
-from memops.schema import TIERS
-
-_TIER = {tier: n for n, tier in enumerate(TIERS)}
 
 
 def merge_contained(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -26,12 +23,4 @@ def merge_contained(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     pairs = contained(live.select("id", "scope", "text"), ctx)
     if pairs.is_empty():
         return nothing()
-    rank = pl.col("tier").replace_strict(_TIER, return_dtype=pl.Int8)
-    of = live.select("id", "pinned", rank=rank)
-    both = pairs.join(of, on="id").join(of, left_on="keeper", right_on="id", suffix="_keeper")
-    may = (pl.col("rank_keeper") >= pl.col("rank")) & (pl.col("pinned_keeper") | ~pl.col("pinned"))
-    both = both.filter(may)
-    named = both.select("id", group="keeper", fullness=0)
-    keepers = both.select(id="keeper", group="keeper", fullness=1).unique()
-    every = live.join(pl.concat([named, keepers]), on="id").sort("id")
-    return merged(every, "merge.contained")
+    return into_fuller(pairs, live, "merge.contained")

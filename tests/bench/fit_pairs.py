@@ -1,15 +1,17 @@
 """Fit the models of `memops.judge.fitted` on stores that people wrote, and print what they reach.
 
-usage: python -m tests.bench.fit_pairs [--write | --show] [STORE.jsonl ...]
+usage: python -m tests.bench.fit_pairs [--write] [--show] [--encoder FOLDER] [STORE.jsonl ...]
 
 Figures are of the pairs of each store by models that have seen a part of the others only (a fourth
-of the stores is left out at a time): how many of all pairs that say the same, or of which one
-replaces the other, are found where so many of what is found is right. With stores named, figures
-of these by the models as they stand.
+of the stores is left out at a time): how many of all pairs that say the same, of which one holds
+all of the other, or replaces it, are found where so many of what is found is right. With stores named, figures
+of these by the models as they stand. With an encoder the same of the weights that know its cosine.
 """
 
+import argparse
 import json
 import sys
+import tempfile
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,17 +25,20 @@ from memops.judge import fitted
 from memops.judge.decision import decided
 from memops.judge.fitted import Fitted, Model, Trees, packed
 from memops.language.lexicon import resource
+from memops.models.encode import open_encoder
 from memops.statements.readings import differences, read_all
-from tests.bench.written import CONFLICT, FOLDER, NEITHER, SAME, Pairs, pairs_of
+from tests.bench.written import CONFLICT, FOLDER, NEITHER, PART, SAME, Pairs, pairs_of
 from tests.minimal_pairs.pairs import families, pairs
 
-TABLE = resource("data/lexicons") / "pairs_fitted.toml"
+TABLES = resource("data/lexicons")
 PAIRS = FOLDER.parent / "pairs"
 TOLD = (
     "changes",
     "memory",
     "strangers",
+    "beside",
 )  # of one value beside another, and of what only adds to it
+VERDICTS = (SAME, PART, CONFLICT)
 DRILL, MADE = 0.5, 120  # what a hard pair weighs, and how many of each family of those made
 LANGUAGES = ["en", "zh"]  # of the stores
 FOLDS, SURE = 4, (0.95, 0.9, 0.85, 0.8)
@@ -57,29 +62,34 @@ class Table(NamedTuple):
 def drills() -> list[tuple[Pairs, dict[str, float]]]:
     """Return pairs that were written to be hard, and what each lot weighs for each verdict.
 
-    Pairs of themes, pairs that tell something else in one word, and those known by construction, of
-    which some may be a conflict or none.
+    Pairs of themes, pairs that tell something else in one word or by a sign, short texts beside long
+    ones, and those known by construction, of which some may be a conflict or none. What is in conflict is no part.
     """
     out = [
-        (_labelled(files), dict(zip((SAME, CONFLICT), weights, strict=True)))
+        (_labelled(files), _weights(*weights))
         for files, *weights in (
             (sorted((PAIRS / "themes").glob("*.jsonl")), DRILL, DRILL),
             ([PAIRS / f"{name}.jsonl" for name in TOLD], 1.0, 1.0),
-            ([PAIRS / "near.jsonl"], 1.0, 0.0),  # of which some may be a conflict or none
+            ([PAIRS / f"{name}.jsonl" for name in ("near", "signs")], 1.0, 0.0),
+            ([PAIRS / "parts.jsonl"], 1.0, 0.0, 1.0),
         )
     ]
     for family in families().values():
         rows = pairs(family, MADE)
         gold = family.gold if family.gold in (SAME, CONFLICT) else NEITHER
-        weight = {SAME: DRILL, CONFLICT: 0.0 if gold == NEITHER and family.conflict else DRILL}
-        out.append((_lot(rows, [gold] * len(rows)), weight))
+        either = gold == NEITHER and family.conflict
+        out.append((_lot(rows, [gold] * len(rows)), _weights(DRILL, 0.0 if either else DRILL)))
     return out
+
+
+def _weights(same: float, conflict: float, part: float = 0.0) -> dict[str, float]:
+    return {SAME: same, PART: part, CONFLICT: conflict}
 
 
 def _labelled(files: list[Path]) -> Pairs:
     """The pairs of files: duplicate, conflict, or whatever else holds beside each other."""
     rows = [json.loads(line) for path in files for line in path.open(encoding="utf-8")]
-    named = {"duplicate": SAME, "conflict": CONFLICT}
+    named = {"duplicate": SAME, "conflict": CONFLICT, "part": PART}
     return _lot(rows, [named.get(row["label"], NEITHER) for row in rows])
 
 
@@ -87,14 +97,20 @@ def _lot(rows: list[dict[str, Any]], label: list[str]) -> Pairs:
     return Pairs([r["a"] for r in rows], [r["b"] for r in rows], label, [True] * len(rows))
 
 
-def table(whole: list[Pairs], hard: list[tuple[Pairs, dict[str, float]]]) -> Table:
+def table(
+    whole: list[Pairs],
+    hard: list[tuple[Pairs, dict[str, float]]],
+    encode: fitted.Encode | None = None,
+) -> Table:
     """Return the pairs of stores with their features; `hard` ones belong to no store (-1)."""
     stores = [*whole, *(lot for lot, _ in hard)]
     size, numbers = [len(s.a) for s in stores], [*range(len(whole)), *[-1] * len(hard)]
+    label = np.array([*chain.from_iterable(s.label for s in stores)])
     weighs = {
         name: np.repeat([1.0] * len(whole) + [weight[name] for _, weight in hard], size)
-        for name in (SAME, CONFLICT)
+        for name in VERDICTS
     }
+    weighs[PART] = np.maximum(weighs[PART], label == CONFLICT)
     ones, twos = ([*chain.from_iterable(getattr(s, side) for s in stores)] for side in "ab")
     texts = sorted({*ones, *twos})
     place = {text: n for n, text in enumerate(texts)}
@@ -102,12 +118,15 @@ def table(whole: list[Pairs], hard: list[tuple[Pairs, dict[str, float]]]) -> Tab
     said = read_all(texts)
     read = decided(differences(said, a, b))
     found = fitted.features(read, said, a, b)
+    if encode is not None:
+        vectors = encode(texts)
+        found["cosine"] = (vectors[a] * vectors[b]).sum(axis=1).astype(float)
     hashed, every = _hashed(said.codes), [said.rows[family] for family in fitted.WORDS]
     words = sum(rows @ hashed for rows in every)
     shared = sum(rows[a].multiply(rows[b]) @ hashed for rows in every)
     return Table(
         tuple(found), np.stack([*found.values()], 1), shared, words[a] + words[b] - 2 * shared,
-        np.array([*chain.from_iterable(s.label for s in stores)]),
+        label,
         np.array([*chain.from_iterable(s.near for s in stores)]),
         np.repeat(numbers, size), weighs,
         [*zip(ones, twos, strict=True)],
@@ -121,14 +140,14 @@ def _hashed(codes: Any) -> Any:
 
 
 def fit(of: Table, rows: Any) -> Fitted:
-    """Return both models, fitted on some rows of a table; their scale by a third that is left out."""
+    """Return the models, fitted on some rows of a table; their scale by a third that is left out."""
     mean, deviation = of.rows[rows].mean(0), np.maximum(of.rows[rows].std(0), 1e-3)
     bare = Fitted(of.names, _rounded(mean), _rounded(deviation), {})
     drilled = of.store[rows] < 0
     third = rows[~drilled & (of.store[rows] % 3 == 0)]
     learnt = rows[drilled | (of.store[rows] % 3 != 0)]
     models = {}
-    for name in (SAME, CONFLICT):
+    for name in VERDICTS:
         part = _model(of, learnt, name, bare)
         scale = _scale(_raw(part, of, third, bare), of.label[third] == name)
         models[name] = _model(of, rows, name, bare)._replace(scale=scale)
@@ -140,6 +159,7 @@ def _rounded(values: Any) -> Any:
 
 
 def _model(of: Table, rows: Any, name: str, bare: Fitted) -> Model:
+    rows = rows[of.weight[name][rows] > 0]
     gold = of.label[rows] == name
     even = sparse.csr_matrix(bare.even(of.rows[rows]) * _WORD)
     whole = sparse.hstack([even, of.shared[rows], of.apart[rows]]).tocsr()
@@ -194,7 +214,7 @@ def _scale(raw: Any, gold: Any) -> tuple[float, float]:
 
 def left_out(of: Table) -> dict[str, Any]:
     """Return the chances of all pairs by models that have not seen their stores."""
-    out = {name: np.zeros(len(of.label)) for name in (SAME, CONFLICT)}
+    out = {name: np.zeros(len(of.label)) for name in VERDICTS}
     for fold in range(FOLDS):
         away = (of.store >= 0) & (of.store % FOLDS == fold)
         known, away = fit(of, np.flatnonzero(~away)), np.flatnonzero(away)
@@ -222,9 +242,11 @@ def figures(of: Table, found: dict[str, Any]) -> None:
         print(f"{'':9} right of found at a bar {bars}")
 
 
-def write(known: Fitted) -> None:
+def write(known: Fitted, encode: fitted.Encode | None) -> None:
     """Write the models."""
-    lines = [f"languages = {LANGUAGES}", f"names = {[*known.names]}"]
+    table = fitted.PLAIN if encode is None else fitted.ENCODED
+    about = f"languages = {LANGUAGES}" if encode is None else f"probed = {fitted.probed(encode)}"
+    lines = [about, f"names = {[*known.names]}"]
     lines = [line.replace("'", '"') for line in lines]
     lines += [f'{name} = "{packed(getattr(known, name))}"' for name in ("mean", "deviation")]
     for name, of in known.models.items():
@@ -238,27 +260,35 @@ def write(known: Fitted) -> None:
             f"base = {of.trees.base!r}",
         ]
         lines += [f'{part} = "{packed(getattr(of.trees, part))}"' for part in Trees._fields[:-1]]
-    TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (TABLES / f"{table}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main(argv: list[str]) -> None:
     """Fit, or measure the stores that are named."""
-    named = [Path(name) for name in argv if not name.startswith("--")]
-    of = table(
-        [pairs_of(path) for path in named or sorted(FOLDER.glob("*.jsonl"))],
-        drills() if not named else [],
-    )
-    every = np.arange(len(of.label))
-    if "--write" in argv:
-        write(fit(of, every))
-        return
+    parser = argparse.ArgumentParser()
+    parser.add_argument("stores", nargs="*", type=Path)
+    for flag in ("--write", "--show"):
+        parser.add_argument(flag, action="store_true")
+    parser.add_argument("--encoder")
+    asked = parser.parse_args(argv)
+    named = asked.stores
+    with tempfile.TemporaryDirectory() as cache:
+        encode = open_encoder(asked.encoder, Path(cache)).encode if asked.encoder else None
+        of = table(
+            [pairs_of(path) for path in named or sorted(FOLDER.glob("*.jsonl"))],
+            drills() if not named else [],
+            encode,
+        )
+        every = np.arange(len(of.label))
+        if asked.write:
+            return write(fit(of, every), encode)
     if named:
-        known = fitted._fitted()
+        known = fitted.fitted_models(fitted.PLAIN if encode is None else fitted.ENCODED)
         found = {name: _chance(model, of, every, known) for name, model in known.models.items()}
     else:
         found = left_out(of)
     figures(of, found)
-    if "--show" in argv:
+    if asked.show:
         show(of, found)
 
 

@@ -24,6 +24,7 @@ NEAR = pl.Schema({"a": pl.UInt32(), "b": pl.UInt32(), "cosine": pl.Float64()})
 RECALL = "dense recall"
 """Where the context keeps the least recall that was measured of a scope searched by cells."""
 _FEW = 10  # texts of a language that its mean is told by no more than by none
+_AT_ONCE = 20_000  # pairs whose vectors are held at a time
 _UNIT = 4000  # the length of a vector; 4000 * 4000 < 2 ** 24, below which floats are exact
 
 
@@ -40,15 +41,9 @@ def dense_neighbours(table: pl.DataFrame, ctx: Context) -> pl.DataFrame | None:
     if encode is None:
         return _of_few(table, few) if few else None
 
-    def gridded(texts: pl.Series) -> pl.DataFrame:
-        whole = np.rint(np.asarray(encode(texts.to_list())) * _UNIT).astype(np.int16)
-        kind = pl.Array(pl.Int16, whole.shape[1])
-        return texts.to_frame().with_columns(vector=pl.Series(whole, dtype=kind))
-
     found = [NEAR.to_frame()]
     if table.height > 1:
-        known, at = ctx.of_texts("dense", table["text"], gridded)
-        vectors = known["vector"].gather(at)
+        vectors = _vectors(table["text"], ctx)
         spoken = table.select(language(pl.col("text")).rank("dense") - 1).to_series().to_numpy()
         shifts = _shifts(vectors, spoken)
         sizes = table.group_by("scope", maintain_order=True).len()["len"].to_list()
@@ -59,6 +54,30 @@ def dense_neighbours(table: pl.DataFrame, ctx: Context) -> pl.DataFrame | None:
     if few:
         found.append(_of_few(table, few))
     return pl.concat(found).group_by("a", "b").agg(pl.max("cosine")).sort("a", "b")
+
+
+def _vectors(texts: pl.Series, ctx: Context) -> pl.Series:
+    """The vectors of texts in whole numbers, each text encoded once in the life of the context."""
+    encode = ctx.models.encode
+    assert encode is not None
+
+    def gridded(new: pl.Series) -> pl.DataFrame:
+        whole = np.rint(np.asarray(encode(new.to_list())) * _UNIT).astype(np.int16)
+        kind = pl.Array(pl.Int16, whole.shape[1])
+        return new.to_frame().with_columns(vector=pl.Series(whole, dtype=kind))
+
+    known, at = ctx.of_texts("dense", texts, gridded)
+    return known["vector"].gather(at)
+
+
+def cosines(texts: pl.Series, one: Array, two: Array, ctx: Context) -> Array:
+    """Return how near the encoder of the context places pairs of texts (places one and two)."""
+    vectors, out = _vectors(texts, ctx).to_numpy(), np.empty(len(one))
+    for start in range(0, len(one), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        sides = (vectors[at[some]].astype(np.float32) for at in (one, two))
+        out[some] = np.einsum("ij,ij->i", *sides) / _UNIT**2
+    return out
 
 
 def _shifts(vectors: pl.Series, spoken: Array) -> Array:
