@@ -23,31 +23,37 @@ Keep = Callable[[pl.DataFrame], pl.DataFrame]
 
 
 def verdicts(
-    pairs: pl.DataFrame, said: Readings, used: Any, alone: Any, cosine: Any = None
+    pairs: pl.DataFrame, said: Readings, used: Any, alone: Any, sure: Any, cosine: Any = None
 ) -> pl.DataFrame:
     """Return what pairs of statements are; `said` are the readings of the statements `used`.
 
-    `alone` tells of which pairs both stand by themselves, as rows of a store do; `cosine` how near an
-    encoder places them.
+    `alone` tells of which pairs both stand by themselves, as rows of a store do, `sure` which
+    both are surely of a language that weights know, `cosine` how near an encoder places them.
     """
     a, b = (np.searchsorted(used, pairs[name].to_numpy()) for name in ("a", "b"))
 
     def told(i: int) -> pl.DataFrame:
         some = slice(i, i + _STEP)
         near = None if cosine is None else cosine[some]
-        return decided_pairs(said, a[some], b[some], alone[some], near).select(*VERDICTS)
+        return decided_pairs(said, a[some], b[some], alone[some], sure[some], near).select(
+            *VERDICTS
+        )
 
     steps = range(0, pairs.height, _STEP)
     return pl.concat([VERDICTS.to_frame(), *spread("judging pairs", told, steps)])
 
 
-def decided_pairs(said: Readings, a: Any, b: Any, alone: Any, cosine: Any = None) -> pl.DataFrame:
+def decided_pairs(
+    said: Readings, a: Any, b: Any, alone: Any, sure: Any, cosine: Any = None
+) -> pl.DataFrame:
     """Return what differs in pairs of readings, and what rules make of it, and weights.
 
-    Weights are asked about those `alone` of which they may make something else.
+    Weights are asked about those `alone` of which they may make something else: in languages of which
+    they are `sure` something more, in any something less.
     """
     read = decided(differences(said, a, b))
-    asked = alone & read.select(in_question()).to_series().to_numpy()
+    open_, ruled = read.select(in_question(), ruled=pl.col("opposes").is_not_null())
+    asked = alone & open_.to_numpy() & (sure | ruled.to_numpy())
     some = np.flatnonzero(asked)
     near = None if cosine is None else cosine[some]
     found = chances(read[some], said, a[some], b[some], _LEAST, near)

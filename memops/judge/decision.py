@@ -51,7 +51,7 @@ def _made() -> dict[str, pl.Expr]:
     }  # fmt: skip
 
 
-SURE = {"same": 0.75, "part": 0.8, "conflict": 0.8}
+SURE = {"same": 0.75, "part": 0.85, "conflict": 0.8}
 """How probable a verdict is, by fitted weights, that is proposed."""
 DOUBTED = 0.2
 """How probable a conflict of the rules must be by them: of those that were less so seven of eight were none."""

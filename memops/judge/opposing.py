@@ -124,13 +124,14 @@ def _excluded() -> pl.Expr:
 
 
 def _denied() -> pl.Expr:
-    """All that the denying side says of content is in the other, widened to kinds.
+    """All that the denying side says of content is in the other, widened to kinds, which denies nothing.
 
     One word alone says of nothing what is denied: "No errors" is no word on an error count. Who
     denies that it is open says that it is closed.
     """
     whole = pl.any_horizontal(
-        (c(f"negations_{side}") % 2 == 1) & (c(f"wide_{side}") == 0) for side in "ab"
+        (c(f"negations_{one}") % 2 == 1) & (c(f"wide_{one}") == 0) & (c(f"negations_{other}") == 0)
+        for one, other in ("ab", "ba")
     )
     told = (c("both_content") >= 2) & (c("opposites") == 0)
     return whole & told & _of_it_all() & ~_EVEN & _NO_VALUE
@@ -177,9 +178,12 @@ def _realigned() -> pl.Expr:
 
 
 def _ended() -> pl.Expr:
-    """One says that what the other says is no longer so, and denies nothing else."""
+    """One says that what the other says is no longer so, and denies nothing else.
+
+    Neither names what was left: who moved from there no longer uses it.
+    """
     told = pl.any_horizontal(
         (c(f"refused_{one}") >= 1) & (c(f"refused_else_{one}") == 0) & (c(f"refused_{other}") == 0)
         for one, other in ("ab", "ba")
     )
-    return turned() & _of_it_all() & ~_EVEN & _NO_VALUE & told
+    return turned() & _of_it_all() & ~_EVEN & _NO_VALUE & told & neither("left")
