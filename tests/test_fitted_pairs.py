@@ -161,3 +161,39 @@ def test_written_stores_name_earlier_entries_and_their_pairs_are_closed():
 def test_the_pairs_of_a_written_store_are_those_that_a_night_compares():
     pairs = pairs_of(min(FOLDER.glob("*.jsonl")))
     assert sum(pairs.near) > 500 and {"same", "conflict", "neither"} <= {*pairs.label}
+
+
+def test_an_encoder_is_known_again_by_how_near_it_places_some_texts():
+    wanted = lexicon(ENCODED)["probed"]
+
+    def like(noise):
+        """Vectors with the cosines that the weights know, some of them moved."""
+        found = np.eye(len(PROBE))
+        found[np.triu_indices(len(PROBE), 1)] = np.array(wanted) + noise
+        found = np.maximum(found, found.T)
+        return np.linalg.cholesky(found)
+
+    assert suits(lambda texts: like(0.01))
+    assert not suits(lambda texts: like(np.array([0, 0, 0, -0.1, 0, 0])))
+    assert not suits(lambda texts: np.zeros((len(texts), 3)))
+    assert not suits(lambda texts: np.full((len(texts), 3), np.nan))
+
+
+def test_a_conflict_of_the_rules_that_weights_find_improbable_is_none():
+    read = features([{"a": "The rent is 900 euros.", "b": "The rent is 950 euros."}])
+    assert read["opposes"].to_list() == ["value"]
+    for chance, left in ((DOUBTED, "value"), (DOUBTED - 0.01, None)):
+        told = {"same": [0.0], "part": [0.0], "conflict": [chance], "worded": [0.5]}
+        assert weighed(read, pl.DataFrame(told))["opposes"].to_list() == [left]
+    asked = {name: [None] for name in ("same", "part", "conflict", "worded")}
+    unasked = pl.DataFrame(asked, schema=dict.fromkeys(asked, pl.Float64))
+    assert weighed(read, unasked)["opposes"].to_list() == ["value"]
+
+
+def test_what_steps_back_behind_a_fuller_record_is_kept_by_one_that_stays():
+    held = pl.DataFrame({"a": [0, 1, 2], "b": [1, 2, 3]}, {"a": pl.UInt32, "b": pl.UInt32})
+    live = pl.DataFrame(
+        {"id": list("abcd"), "statement": [0, 1, 2, 3], "fullness": [5, 9, 12, 12]},
+        {"id": pl.String, "statement": pl.UInt32, "fullness": pl.Int64},
+    )
+    assert fuller(held, live).rows() == [("b", "c")]  # c and d are as long, and b goes itself

@@ -31,7 +31,7 @@ def by_topic(texts):
     """A unit vector a topic, and a little of its own for each text."""
     vectors = np.zeros((len(texts), 8), np.float32)
     for row, text in enumerate(texts):
-        vectors[row, TOPICS[text]], vectors[row, 7] = 1, len(text) / 100
+        vectors[row, TOPICS.get(text, 6)], vectors[row, 7] = 1, len(text) / 100
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 

@@ -125,11 +125,12 @@ def test_what_a_pair_is_hangs_on_no_other_text():
     taken = taken_apart([*dict.fromkeys(lives.texts(120, 4)[0])])
     at = np.arange(taken.height)
     pairs = pl.DataFrame({"a": np.repeat(at, len(at)), "b": np.tile(at, len(at))})
-    told = verdicts(pairs, readings(taken), at, np.ones(pairs.height, bool))
+    every = np.ones(pairs.height, bool)
+    told = verdicts(pairs, readings(taken), at, every, every)
     few = (pl.col("a") % 7 == 0) & (pl.col("b") % 7 == 0)
     some = at[at % 7 == 0]
     alone = np.ones(len(some) ** 2, bool)
-    assert verdicts(pairs.filter(few), readings(taken[some]), some, alone).equals(
+    assert verdicts(pairs.filter(few), readings(taken[some]), some, alone, alone).equals(
         told.filter(pairs.select(few).to_series())
     )
     assert told["same"].any() and not told["same"].all()

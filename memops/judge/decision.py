@@ -96,9 +96,13 @@ _ALIKE = 0.85
 
 
 def _within() -> pl.Expr:
-    """True when the fuller text holds most words of the other, and both deny and limit alike."""
+    """True when the fuller text holds most words of the other, and both deny and limit alike.
+
+    Where it holds all of them but begins otherwise, who says so, or when it is so, may stand before.
+    """
     signs = pl.sum_horizontal("sign_differs", *(f"{name}_one" for name in QUANTIFIERS))
-    return (c("contained") >= _HELD) & (signs == 0)
+    told = (c("contained") == 1) & (c("begin") == 0)
+    return (c("contained") >= _HELD) & (signs == 0) & ~told
 
 
 _HELD = 0.75
