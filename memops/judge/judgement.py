@@ -35,8 +35,8 @@ def about_one_thing() -> pl.Expr:
 
 def twins() -> pl.Expr:
     """True when the same is said of two things that a value tells apart: notes of two days."""
-    told = (c("head_shared") >= 1) & (c("end") >= 1)
-    return each("head") & neither("tail") & told & ~turned()
+    told = each("subject") | (c("end") >= 1)
+    return each("head") & neither("tail") & (c("head_shared") >= 1) & ~turned() & told
 
 
 def more(side: str) -> pl.Expr:
@@ -96,7 +96,7 @@ def recounted() -> pl.Expr:
     """
     told = ("hypothetical", "quoted", "past_strong")
     supposed, quoted, past = ((c(f"{name}_a") > 0) == (c(f"{name}_b") > 0) for name in told)
-    limited = each("only")  # only if one has a pass, not without a pass
+    limited = restated() & each("only")  # only if one has a pass, not without a pass
     alike = (supposed | limited) & quoted & (past | restated())
     others = [name for name in CLAIMS if name not in told]
     return alike & neither(*others) & (_word_for_word() | restated()) & same()
@@ -105,19 +105,35 @@ def recounted() -> pl.Expr:
 def same() -> pl.Expr:
     """True when both say the same: one thing, every value and name in both, the same sign."""
     attributes = (c("attributes_same") >= 1) & (c("attributes_a") + c("attributes_b") == 0)
-    near = about_one_thing() & attributes & (_alike() | (c("scripts_differ") > 0))
-    alike = unaltered() & ~_of_another() & ~other_words() & (near | _word_for_word())
-    return ~_at_another_time() & (restated() | valued() | (alike & ~_turned_alone()))
+    translated = (c("scripts_differ") > 0) & (c("contained") >= _TRANSLATED)
+    near = about_one_thing() & attributes & (_alike() | translated)
+    return ~_at_another_time() & (
+        restated()
+        | valued()
+        | (
+            unaltered()
+            & ~_of_another()
+            & ~other_words()
+            & (c("opposites") == 0)
+            & _nothing_more()
+            & (near | _word_for_word())
+        )
+    )
 
 
 def _at_another_time() -> pl.Expr:
-    """True when one alone tells that something is over."""
-    return (c("pasts_differ") > 0) & _tensed()
+    """True when the same words in the same order of one script tell in one alone that something is over."""
+    ordered = (c("gap_a") == 0) & (c("gap_b") == 0) & (c("scripts_differ") == 0)
+    return ordered & (c("pasts_differ") > 0) & _tensed()
 
 
 def _tensed() -> pl.Expr:
     """True when a word of each tells a time, as none does of "born in May" and "a fall of 2 %"."""
     return (c("tensed_a") > 0) & (c("tensed_b") > 0)
+
+
+_TRANSLATED = 0.7
+"""Share of the words of a text whose like the other language has, as not all are known."""
 
 
 def restated() -> pl.Expr:
@@ -156,14 +172,19 @@ def valued() -> pl.Expr:
         *free,
     )
     held = pl.all_horizontal(c(name) <= 0 for name in (*_MOVED, *apart))
-    told = (c("gist_same") >= 1) & neither("values", "gist", "ties")
-    timely = ~((c("past") == 1) & _tensed()) & (c("hypothetical_a") == 0)
-    return told & held & timely & ~_of_another()
+    told = (c("values_same") >= 1) & (c("gist_same") >= 1) & neither("values", "gist", "ties")
+    lone = (c("values_same") > 1) & (c("gist_same") < _PAIR)
+    named = lone & (c("governed_differs") > 0)  # the 9:00 call moved to Monday
+    supposed = (c("hypothetical_a") > 0) & (c("small_differs") > 0)  # if, even if
+    timely = ~((c("past") == 1) & _tensed()) & ~supposed
+    return told & held & timely & _denying_alike() & ~named & ~_of_another()
 
 
-def _turned_alone() -> pl.Expr:
-    """True when a word of change stands in one alone, with another word of known meaning: failed."""
-    return (c("change_one") > 0) & ~neither("known")
+def _nothing_more() -> pl.Expr:
+    """True when no word of content or of change stands in one alone: at night; failed."""
+    changed = (c("change_one") > 0) & ~neither("known")
+    said = pl.max_horizontal(more("a"), more("b")) > 0
+    return ~said & ~changed
 
 
 def _denying_alike() -> pl.Expr:
@@ -191,13 +212,15 @@ def unaltered() -> pl.Expr:
     words, one stand under another word of relation: under the pot, and in the pot.
     """
     counted = pl.sum_horizontal(f"{name}_one" for name in QUANTIFIERS) == 0
-    tied = c("governed_differs") <= 0
+    tied = (c("relation_differs") <= 0) & (c("governed_differs") <= 0)
     held = neither("current") & pl.all_horizontal(c(name) == 0 for name in (*_MOVED, *_FORMED))
-    acted = (c("acted_differs") > 0) & (c("first_same") >= 1)  # the dog chased, it was chased by
+    # The dog chased, it was chased by; it is chased by, who chased it.
+    acted = (c("acted_differs") > 0) & ((c("first_same") >= 1) | (c("past") == 1))
     gap = pl.max_horizontal("gap_a", "gap_b")
     moved = (pl.min_horizontal("gap_a", "gap_b") > 1) & (c("elsewhere") == 0)
     moved &= (c("scripts_differ") == 0) | (gap > _PAIR)
     moved &= (c("acted_differs") == 0) | (gap > _PAIR + 1)  # it is used by us, we use it
+    moved &= (c("values_same") != 1) | (c("both_content") > _PAIR)  # a red car, the car is red
     moved |= c("beyond_differs") > 0
     moved |= c("scopes_differ") > 0  # some guests and all hosts; he did not say, she did not pay
     return held & counted & _denying_alike() & (tied | ~_alike()) & ~acted & ~moved
@@ -231,7 +254,8 @@ def _word_for_word() -> pl.Expr:
     """
     some = (c("begin") >= 2) | (_alike() & (c("kinds_same") >= 1))
     level = (c("gap_a") == 0) & (c("gap_b") == 0)
-    return ((level & some) | (c("elsewhere") >= 1)) & (c("change_a") == c("change_b"))
+    whole = (level & some) | ((c("elsewhere") >= 1) & _alike())
+    return whole & neither("owner") & (c("numbered_differ") == 0) & (c("change_a") == c("change_b"))
 
 
 def newer() -> pl.Expr:

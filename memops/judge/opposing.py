@@ -49,7 +49,9 @@ def _valued() -> pl.Expr:
 
     Neither says more: entries of a series (another day, and what was counted then) both hold.
     """
-    return (c("anchors_same") >= 1) & ~_NO_VALUE & _EVEN & of_one_slot()
+    wanted = (c("must_one") > 0) & (c("measured_same") > 0)  # weighs, should weigh
+    one = (c("anchors_same") >= 1) & ~_NO_VALUE & each("current") & _EVEN
+    return one & of_one_slot() & ~wanted
 
 
 def _filled() -> pl.Expr:
@@ -81,7 +83,7 @@ def _equated() -> pl.Expr:
     each gives the one attribute of something its name. Where both say that it is the same, they differ
     in something else that they say.
     """
-    one = neither("subject") & each("complement")
+    one = (c("subject_same") >= 1) & neither("subject") & each("complement")
     elsewhere = neither("equal") & (c("equal_same") >= 1)
     told = pl.max_horizontal("kinds_a", "kinds_b", "known_a", "known_b") > 0
     named = ((c("subject_same") >= 2) | ~told) & (_kinds() | (c("end") == 0))
@@ -98,8 +100,8 @@ def _equated() -> pl.Expr:
 
 def _within_name() -> pl.Expr:
     """What would tell of a place or a time is part of the name that an attribute has: West End."""
-    tied = (c("relators_differ") == 0) & (c("governed_differs") <= 0)
-    one = (c("complement_same") == 0) & (c("numbered_differ") == 0)
+    tied = (c("relators_differ") == 0) & (c("governed_differs") <= 0) & (c("opposites") == 0)
+    one = (c("subject_same") >= 2) & (c("complement_same") == 0) & (c("numbered_differ") == 0)
     return one & tied & neither("owner")
 
 
@@ -119,7 +121,7 @@ def _opposite() -> pl.Expr:
 
 def _excluded() -> pl.Expr:
     """Of one subject states are said that exclude each other whatever else is said."""
-    one = (c("subject_same") >= 1) | ~each("subject")
+    one = ((c("subject_same") >= 1) | ~each("subject")) & (c("numbered_differ") == 0)
     return (c("exclusive_states") >= 1) & one & _EVEN
 
 
@@ -164,7 +166,7 @@ def _kinds() -> pl.Expr:
 def _changed() -> pl.Expr:
     """Of one subject one says that something changed, and nothing that they say of it is shared."""
     subject = (c("subject_same") >= 1) & neither("subject", "attributes") & (c("begin") >= 1)
-    return turned() & _EVEN & subject & (c("complement_same") == 0)
+    return turned() & _EVEN & subject & each("complement") & (c("complement_same") == 0)
 
 
 def _realigned() -> pl.Expr:

@@ -31,6 +31,8 @@ def _list(t: Tokens, one: int, two: int, articles: bool) -> bool:
     Before a verb only where the text begins with them: Tom called Ann and Bob called Tim.
     """
     words = [t.words.words[t.word[n]] for n in (one, two)]
+    if any(said.endswith("'s") for _, _, said in words):
+        return False
     then = two + 1 < len(t.at) and t.row[two + 1] == t.row[two]
     concept, kind, _ = t.words.words[t.word[two + 1]] if then else ("", "function", "")
     if one == t.begin[t.row[one]] + articles and kind in ("single", "multi"):
@@ -49,12 +51,14 @@ def equated(t: Tokens, one: Array, own: Array) -> tuple[Array, Array]:
     after = t.before(same) > 0
     name = t.kinds("name") | t.where(lambda concept, kind, said: not said.isascii(), "word")
     kept = t.solid
+    sizes = [t.count(kept & side) for side in (after, ~after)]
     named = [t.count(name & kept & side) for side in (after, ~after)]
     person = [t.count(t.kinds("person") & side) for side in (after, ~after)]
-    fits = (t.count(same) == 1) & one
+    bare = ~t.texts(t.kinds("negation", "quantifier") | t.means({"conj", "prep"}))
+    fits = (t.count(same) == 1) & one & bare
     told = np.zeros(t.n, bool)
     for side in (0, 1):
-        told |= (named[side] == 1) & (person[1 - side] > 0)
+        told |= (sizes[side] == 1) & (named[side] == 1) & (person[1 - side] > 0)
     rows = np.flatnonzero(fits & told)
     codes = [_summed(t, kept & side, own) for side in (after, ~after)]
     return rows, numbered(codes[0])[rows] + numbered(codes[1])[rows]

@@ -33,7 +33,8 @@ class _Converse(NamedTuple):
 
 _NOUN = "*"
 _OWNED = frozenset({"的"})
-_TURNING = 2  # the side of what is told by the word of relation behind it: rent to, rent from
+_MUTUAL = 2  # the side of what both parties are to each other
+_TURNING = 3  # the side of what is told by the word of relation behind it: rent to, rent from
 
 
 def roles(t: Tokens, signs: Sequence[Sign | None], plains: Sequence[str]) -> Keys:
@@ -60,17 +61,33 @@ def roles(t: Tokens, signs: Sequence[Sign | None], plains: Sequence[str]) -> Key
 
 
 def _called(tokens: Sequence[_Word]) -> list[_Word]:
-    """Tokens, with names of several words as one, also behind titles: Anna Berg."""
+    """Tokens, with names of several words as one, also behind how they are called: Anna Berg, 小马."""
     out: list[_Word] = []
     for token in tokens:
-        before = out[-1] if out and token[1] == "name" else ("", "", "")
-        if before[2].lower() in function_words("titles"):
+        named = token[1] == "word" and len(token[2]) == 1 and not token[2].isascii()
+        before = out[-1][2].lower() if out else ""
+        if named and before in function_words("before_names"):
+            said = out.pop()[2] + token[2]
+            out.append((f"h:{said}", "name", said))
+        elif token[1] == "name" and before in function_words("titles"):
             out[-1] = token
-        elif before[1] == "name":
-            out[-1] = (f"{before[0]} {token[0]}", "name", f"{before[2]} {token[2]}")
+        elif token[1] == "name" and _of_one_name(out, token):
+            first = out.pop()
+            out.append((f"{first[0]} {token[0]}", "name", f"{first[2]} {token[2]}"))
         else:
             out.append(token)
     return out
+
+
+def _of_one_name(out: Sequence[_Word], token: _Word) -> bool:
+    """Whether a name goes on with the word before it: Anna Berg."""
+    before = out[-1] if out else ("", "", "")
+    return (
+        before[1] == "name"
+        and before[2][:1].isupper()
+        and before[2].replace(" ", "").isalpha()
+        and token[2][:1].isupper()
+    )
 
 
 def _alternated(plain: str) -> Iterator[str]:
@@ -85,7 +102,7 @@ def _alternated(plain: str) -> Iterator[str]:
     bare = plain.strip().rstrip("。.！!")
     found = known[0].findall(bare)
     first, word, rest = bare.partition(found[0]) if found else ("", "", "")
-    if len(found) != 1 or not first.isalnum() or not rest.isalnum():
+    if len(found) != 1 or not first or not first.isalnum() or not rest.isalnum():
         return
     row, side = known[1][word]
     for at in range(1, len(rest)):
@@ -106,7 +123,9 @@ def _framed(plain: str) -> Iterator[str]:
         if fits is None:
             continue
         found, told = _converses()[fits["w"]], fits.groupdict(default="")
-        side = int("from" in told) if found.side == _TURNING else found.side
+        side = found.side if found.side < _MUTUAL else int("from" in told)
+        if ("from" in told and side == 0) or ("to" in told and side == 1):
+            continue
         left, both = told.get("left", ""), told.get("both", "")
         for begin in range(len(left) or 1):
             for end in range(1, len(both) + 1) if both else (0,):
@@ -122,6 +141,8 @@ def _in_voice(plain: str) -> Iterator[str]:
     if plain.isascii() or len(plain) > _BRIEF:
         return
     bare = plain.strip().rstrip("。.！!")
+    if not bare.isalnum():
+        return
     aspect = function_words("aspect")
     marks, patterns = _passives()
     some = patterns if not marks.isdisjoint(bare) else []
@@ -166,7 +187,7 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
     In a text that is a `whole` clause parties of several words are told by where they stand.
     """
     found = _converse(tokens[at][2].lower())
-    done = found is not None and found.side != _TURNING and _is_done(tokens, at)
+    done = found is not None and found.side < _MUTUAL and _is_done(tokens, at)
     parties = _doer_first(tokens, at) if done else _parties(tokens, at, whole)
     if found is None or parties is None or _of_others(tokens, at, parties):
         return
@@ -188,9 +209,11 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
     turned = side == 1
     named = found.noun and one < at < two  # A's pupil is B, not: A is the pupil of B
     named &= all(concept != "copula" for concept, *_ in tokens[one:at])
-    turned ^= bool(between & function_words("passive")) ^ named
+    turned ^= (not done and bool(between & function_words("passive"))) ^ named
     names = [" ".join(tokens[n][0] for n in party) for party in parties]
-    if turned:
+    if side == _MUTUAL:
+        names.sort()
+    elif turned:
         names.reverse()
     free = {
         n
@@ -200,6 +223,7 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
         and n not in (*ones, *twos)
         and concept not in names
         and (concept, kind) != ("have", "multi")
+        and surface.lower() not in function_words("resting")
         and surface.lower() not in function_words("owning")
     }
     rest = sorted(_runs(tokens, free, {one, two} if len(ones) == len(twos) == 1 else set()))
@@ -229,7 +253,9 @@ def _doer_first(tokens: Sequence[_Word], at: int) -> tuple[list[int], list[int]]
     aimed = [_run(tokens, n) for n in range(at, len(tokens)) if _aims(tokens, n)]
     first = [n for n in range(at) if tokens[n][1] in CONTENT]
     whom = aimed[0] if aimed else first
-    return (doers[0], whom) if len(doers) == 1 and doers[0] and whom else None
+    return (
+        (doers[0], whom) if len(doers) == 1 and len(aimed) < _MUTUAL and doers[0] and whom else None
+    )
 
 
 def _run(tokens: Sequence[_Word], at: int) -> list[int]:
@@ -356,6 +382,8 @@ def _forms(word: str) -> list[str]:
         return [f"{form} {behind}" for form in _forms(word)]
     irregular = [form for form, base in words(codes()).base.items() if base == word]
     bare = word.removesuffix("e")
+    if word[-1] == "y" and word[-2] not in "aeiou":
+        irregular += [f"{word[:-1]}ies", f"{word[:-1]}ied"]
     return [word, *irregular, f"{word}s", f"{word}es", f"{bare}ed", f"{bare}ing"]
 
 
@@ -369,9 +397,10 @@ def _converses() -> dict[str, _Converse]:
     out: dict[str, _Converse] = {}
     for pair in (*rows("converses"), *rows("compared")):
         out |= _sides(pair)
-    for alike in map(str.split, rows("turned_by")):
-        forms = [form for word in alike for form in _forms(word)]
-        out |= dict.fromkeys(forms, _Converse(alike[0], (), _TURNING, False))
+    for side, name in ((_MUTUAL, "mutual"), (_TURNING, "turned_by")):
+        for alike in map(str.split, rows(name)):
+            forms = [form for word in alike for form in _forms(word)]
+            out |= dict.fromkeys(forms, _Converse(alike[0], (), side, False))
     return out
 
 
