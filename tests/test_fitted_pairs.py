@@ -10,12 +10,13 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from memops.context import Context
 from memops.judge.conflicts import features
-from memops.judge.decision import SURE, weighed
-from memops.judge.fitted import in_fitted_languages
+from memops.judge.decision import DOUBTED, SURE, weighed
+from memops.judge.fitted import ENCODED, PROBE, in_fitted_languages, suits
+from memops.language.lexicon import lexicon
 from memops.plan import outcome
 from memops.policy import Policy
 from memops.rules import LIKELY, RULES, propose
-from memops.rules.merge_likely import agreed, merge_likely
+from memops.rules.merge_likely import agreed, fuller, merge_likely
 from memops.rules.supersede_likely import supersede_likely
 from memops.schema import from_rows
 from tests.bench.fit_pairs import _trees
@@ -96,7 +97,7 @@ def test_what_is_of_no_language_that_was_learned_is_not_weighed():
         "Frau Weber hat dienstags um 16:30 Physio.", "Анна приходит по вторникам в 16:30.", "月曜日の会議は十時に始まります。",
         "Maja has her choir on Mondays.", "每周一上午十点开例会。",
     ]  # fmt: skip
-    assert in_fitted_languages(pl.Series(texts)).tolist() == [False, False, False, True, True]
+    assert in_fitted_languages(pl.Series(texts)).tolist() == [0, -3, -3, 2, 2]
 
 
 def test_what_is_likely_changes_nothing_that_is_sure():
@@ -192,8 +193,30 @@ def test_a_conflict_of_the_rules_that_weights_find_improbable_is_none():
 
 def test_what_steps_back_behind_a_fuller_record_is_kept_by_one_that_stays():
     held = pl.DataFrame({"a": [0, 1, 2], "b": [1, 2, 3]}, {"a": pl.UInt32, "b": pl.UInt32})
-    live = pl.DataFrame(
-        {"id": list("abcd"), "statement": [0, 1, 2, 3], "fullness": [5, 9, 12, 12]},
-        {"id": pl.String, "statement": pl.UInt32, "fullness": pl.Int64},
+    texts = [
+        "Ada paints.",
+        "In May Ada paints.",
+        "May: Ada paints, and sells.",
+        "Ada paints in May; she sells",
+    ]
+    live = pl.DataFrame({"id": [*"abcd"], "statement": [*range(4)], "text": texts}).with_columns(
+        pl.col("statement").cast(pl.UInt32), fullness=pl.col("text").str.len_chars()
     )
-    assert fuller(held, live).rows() == [("b", "c")]  # c and d are as long, and b goes itself
+    assert fuller(held, live).rows() == [("c", "d")]  # b and c go themselves
+
+
+@pytest.mark.parametrize(
+    ("text", "longer", "goes"),
+    [
+        ("小林负责前端。", "小林负责前端，代码由别人写。", True),
+        ("小林负责前端。", "小林负责前端的招聘，代码由别人写。", False),
+        ("Ada runs the shop.", "Ada runs the shop and the stall.", True),
+        ("Ada runs the shop", "Ada runs the shopping centre", False),
+    ],
+)
+def test_a_text_that_goes_on_within_a_clause_holds_none_that_ends_there(text, longer, goes):
+    held = pl.DataFrame({"a": [0], "b": [1]}, {"a": pl.UInt32, "b": pl.UInt32})
+    live = pl.DataFrame(
+        {"id": ["a", "b"], "statement": [0, 1], "text": [text, longer]}
+    ).with_columns(pl.col("statement").cast(pl.UInt32), fullness=pl.col("text").str.len_chars())
+    assert fuller(held, live).rows() == ([("a", "b")] if goes else [])

@@ -80,7 +80,7 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
     place = {text: n for n, text in enumerate(texts)}
     a, b = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
     sure = in_fitted_languages(pl.Series(texts, dtype=pl.String))
-    return compared(read_all(texts), a, b, np.ones(len(a), bool), sure[a] & sure[b])
+    return compared(read_all(texts), a, b, np.ones(len(a), bool), sure[a] + sure[b] > 0)
 
 
 def compared(said: Readings, a: Any, b: Any, alone: Any, sure: Any) -> pl.DataFrame:
@@ -194,4 +194,7 @@ def _what_they_are(
         said = readings(taken[rows.gather(np.searchsorted(used, own))])
         one, two = (np.searchsorted(used, some[side].to_numpy()) for side in ("a", "b"))
         near = cosines(texts, one, two, ctx) if known else None
-        yield some, verdicts(some, said, own, free[one] & free[two], sure[one] & sure[two], near)
+        yield (
+            some,
+            verdicts(some, said, own, free[one] & free[two], sure[one] + sure[two] > 0, near),
+        )

@@ -70,7 +70,7 @@ def weighed(read: pl.DataFrame, chance: pl.DataFrame) -> pl.DataFrame:
     same, part, conflict, worded = map(pl.lit, chance.select("same", "part", "conflict", "worded"))
     held, open_ = same + part, c("opposes").is_null()
     may = open_ & ~_reordered() & (worded < _ALIKE) & c("veto_same").is_null()
-    one = may & (same >= SURE["same"]) & (same > conflict)
+    one = may & (c("sign_differs") == 0) & (same >= SURE["same"]) & (same > conflict)
     inside = may & _within() & ~one & (held >= SURE["part"]) & (held > conflict)
     clash = (
         open_
@@ -96,13 +96,14 @@ _ALIKE = 0.85
 
 
 def _within() -> pl.Expr:
-    """True when the fuller text holds most words of the other, and both deny and limit alike.
+    """True when the fuller text holds most words of the other, and both deny, limit and tell times alike.
 
     Where it holds all of them but begins otherwise, who says so, or when it is so, may stand before.
     """
     signs = pl.sum_horizontal("sign_differs", *(f"{name}_one" for name in QUANTIFIERS))
     told = (c("contained") == 1) & (c("begin") == 0)
-    return (c("contained") >= _HELD) & (signs == 0) & ~told
+    timed = (c("past") != 1) & ((c("change_a") > 0) == (c("change_b") > 0))
+    return (c("contained") >= _HELD) & (signs == 0) & timed & ~told
 
 
 _HELD = 0.75

@@ -131,10 +131,17 @@ class Fitted(NamedTuple):
         return np.clip((features - self.mean) / self.deviation, -_LIMIT, _LIMIT)
 
 
-def in_fitted_languages(texts: pl.Series) -> npt.NDArray[np.bool_]:
-    """Return which texts are surely of the languages that the weights were fitted on."""
+def in_fitted_languages(texts: pl.Series) -> npt.NDArray[np.int8]:
+    """Return whether texts are of the languages that the weights were fitted on.
+
+    Two says surely, minus three surely not, or perhaps of another that has letters of its own; else nought:
+    of two texts which share words the one tells for the other, so theirs are where the sum is positive.
+    """
     held, foreign = surely(tuple(lexicon(PLAIN)["languages"]))
-    return (texts.str.contains(held) & ~texts.str.contains(foreign)).fill_null(False).to_numpy()
+    own = texts.str.contains(held)
+    other = texts.str.contains(foreign) | (~own & texts.str.contains(r"[\p{Latin}&&[^\x00-\x7f]]"))
+    said = pl.when(other).then(-3).when(own).then(2).otherwise(0)
+    return pl.select(said.fill_null(-3).cast(pl.Int8)).to_series().to_numpy()
 
 
 def suits(encode: Encode) -> bool:

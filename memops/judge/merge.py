@@ -44,17 +44,30 @@ def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
 def into_fuller(pairs: pl.DataFrame, live: pl.DataFrame, code: str) -> pl.DataFrame:
     """Propose that records step back behind fuller ones: pairs of id and keeper, both among `live`.
 
-    The keeper is of no lower tier, and pinned where the other is.
+    The keeper is of no lower tier, pinned where the other is, and no note of what is a fact; it
+    holds by its dates as long as the other does.
     """
     rank = pl.col("tier").replace_strict(_RANK, return_dtype=pl.Int8)
-    of = live.select("id", "pinned", rank=rank)
+    of = live.select("id", "pinned", "kind", "expires_at", "valid_from", "valid_to", rank=rank)
     both = pairs.join(of, on="id").join(of, left_on="keeper", right_on="id", suffix="_keeper")
     may = (pl.col("rank_keeper") >= pl.col("rank")) & (pl.col("pinned_keeper") | ~pl.col("pinned"))
-    both = both.filter(may)
+    both = both.filter(
+        may, *_as_long(), (pl.col("kind_keeper") != "note") | (pl.col("kind") == "note")
+    )
     named = both.select("id", group="keeper", fullness=0)
     keepers = both.select(id="keeper", group="keeper", fullness=1).unique()
     every = live.join(pl.concat([named, keepers]), on="id").sort("id")
     return merged(every, code)
+
+
+def _as_long() -> list[pl.Expr]:
+    """The keeper begins to hold no later, and ends no earlier, than what it absorbs."""
+    first = pl.col("valid_from_keeper") <= pl.col("valid_from")
+    last = [pl.col(f"{name}_keeper") >= pl.col(name) for name in ("expires_at", "valid_to")]
+    open_ = [
+        pl.col(f"{name}_keeper").is_null() for name in ("valid_from", "expires_at", "valid_to")
+    ]
+    return [free | may.fill_null(False) for free, may in zip(open_, [first, *last], strict=True)]
 
 
 def absorbed(held: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:

@@ -47,13 +47,13 @@ def fuller(held: pl.DataFrame, live: pl.DataFrame) -> pl.DataFrame:
 
     `held` are pairs of statements (a, b) of which the longer says all of the shorter.
     """
-    of = live.select("id", "statement", "fullness")
+    of = live.select("id", "statement", "fullness", text=_bare())
     turned = held.select(a="b", b="a")
     both = (
         pl.concat([held.select("a", "b"), turned])
         .join(of, left_on="a", right_on="statement")
         .join(of, left_on="b", right_on="statement", suffix="_keeper")
-        .filter(pl.col("fullness") < pl.col("fullness_keeper"))
+        .filter((pl.col("fullness") < pl.col("fullness_keeper")) & ~_goes_on())
     )  # fmt: skip
     goes = pl.col("id_keeper").is_in(both["id"].implode())
     best = both.filter(~goes).sort("fullness_keeper", "id_keeper", descending=[True, False])
@@ -62,6 +62,17 @@ def fuller(held: pl.DataFrame, live: pl.DataFrame) -> pl.DataFrame:
         .select("id", keeper="id_keeper")
         .sort("id")
     )
+
+
+def _bare() -> pl.Expr:
+    """The text in one case, without what ends it."""
+    return pl.col("text").str.to_lowercase().str.strip_chars().str.replace(r"\P{L}+$", "")
+
+
+def _goes_on() -> pl.Expr:
+    """True when the longer text holds all of the other as the beginning of a longer word or clause."""
+    after = pl.col("text_keeper").str.split(pl.col("text")).list.get(1, null_on_oob=True)
+    return after.str.contains(r"^\p{L}").fill_null(False)
 
 
 def _among(changes: pl.DataFrame) -> pl.Expr:
