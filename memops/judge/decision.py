@@ -69,7 +69,7 @@ def weighed(read: pl.DataFrame, chance: pl.DataFrame) -> pl.DataFrame:
     """
     same, part, conflict, worded = map(pl.lit, chance.select("same", "part", "conflict", "worded"))
     held, open_ = same + part, c("opposes").is_null()
-    may = open_ & ~_reordered() & (worded < _ALIKE) & c("veto_same").is_null()
+    may = open_ & ~_reordered() & ~_told_of() & (worded < _ALIKE) & c("veto_same").is_null()
     one = may & (c("sign_differs") == 0) & (same >= SURE["same"]) & (same > conflict)
     inside = may & _within() & ~one & (held >= SURE["part"]) & (held > conflict)
     clash = (
@@ -96,18 +96,22 @@ _ALIKE = 0.85
 
 
 def _within() -> pl.Expr:
-    """True when the fuller text holds most words of the other, and both deny, limit and tell times alike.
-
-    Where it holds all of them but begins otherwise, who says so, or when it is so, may stand before.
-    """
+    """True when the fuller text holds most words of the other, and both deny, limit and tell times alike."""
     signs = pl.sum_horizontal("sign_differs", *(f"{name}_one" for name in QUANTIFIERS))
-    told = (c("contained") == 1) & (c("begin") == 0)
     timed = (c("past") != 1) & ((c("change_a") > 0) == (c("change_b") > 0))
-    return (c("contained") >= _HELD) & (signs == 0) & timed & ~told
+    return (c("contained") >= _HELD) & (signs == 0) & timed
 
 
 _HELD = 0.75
 """Least share of the content words of a text that a fuller one holds, of which it may be a part."""
+
+
+def _told_of() -> pl.Expr:
+    """True when one holds all words of the other, begins otherwise and says much more.
+
+    Who says so, or when it is so, may stand before.
+    """
+    return (c("contained") == 1) & (c("begin") == 0) & (c("length") < _HELD)
 
 
 def in_question() -> pl.Expr:
