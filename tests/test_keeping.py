@@ -1,7 +1,6 @@
 """Keeping: tables beside their files, words that stand for others, and threads that keep expressions."""
 
 import os
-import subprocess
 import sys
 
 import polars as pl
@@ -107,12 +106,3 @@ def test_a_file_that_need_not_last_is_whole_and_ours_alone(tmp_path):
 @given(st.binary(max_size=60))
 def test_what_was_packed_comes_out_as_it_was(data):
     assert unpacked(packed(data)) == data
-
-
-def test_sparse_rows_are_loaded_without_what_numpy_has_beside_and_numpy_keeps_it():
-    said = (
-        "import sys, numpy, memops.sparse; there = {'numpy.f2py', 'numpy.testing'} & {*sys.modules};"
-        "print(len(there), numpy.f2py.__name__, numpy.testing.__name__, numpy.ma.array([1]).sum())"
-    )
-    told = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True)
-    assert told.stdout.split() == ["0", "numpy.f2py", "numpy.testing", "1"]

@@ -12,7 +12,7 @@ from tests.conftest import LONG
 ROOT = Path(__file__).parent.parent
 LAYERS = [
     # words and tables
-    {"errors", "failpoints", "heap", "ordered", "progress", "sparse"},
+    {"errors", "failpoints", "heap", "ordered", "progress"},
     {"files", "language", "measures", "schema", "verdicts"},
     {"journal", "locks", "values"},
     {"documents", "plan", "policy", "reasons", "statements"},
@@ -134,8 +134,7 @@ def test_functions_are_short():
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_heavy_libraries_are_imported_where_they_are_used(path):
-    named = {*imports(path, top_only=True)}
-    assert not {n.split(".")[0] for n in named} & HEAVY and "memops.sparse" not in named
+    assert not {n.split(".")[0] for n in imports(path, top_only=True)} & HEAVY
 
 
 def test_click_is_imported_by_the_command_line_only_and_prefect_by_flows_only():

@@ -114,7 +114,7 @@ class Features:
 
     def of(self, texts: pl.Series) -> Any:
         """Return a sparse row a text (`features`)."""
-        from memops.sparse import sparse
+        from scipy import sparse
 
         asked = texts.to_list()
         new = [text for text in dict.fromkeys(asked) if text not in self._at]
@@ -131,7 +131,7 @@ class Features:
         return weighed(known.get(model) or _model(model), shown)
 
     def _new(self, texts: list[str]) -> Any:
-        from memops.sparse import sparse
+        from scipy import sparse
 
         made = features(pl.Series(texts, dtype=pl.String))
         if self._beside is None:
@@ -142,7 +142,7 @@ class Features:
 
 def features(texts: pl.Series) -> Any:
     """Return a sparse row a text: letters, words, concepts, forms."""
-    from memops.sparse import sparse
+    from scipy import sparse
 
     parts = [
         _features(texts[at : at + _AT_ONCE])
@@ -152,7 +152,7 @@ def features(texts: pl.Series) -> Any:
 
 
 def _features(texts: pl.Series) -> Any:
-    from memops.sparse import sparse
+    from scipy import sparse
 
     folded = texts.fill_null("").str.head(_READ).str.normalize("NFKC")
     for pattern, new in _FOLDS:
@@ -205,7 +205,7 @@ def _forms(texts: pl.Series) -> Numbers:
 
 def _hashed(texts: pl.Series) -> Any:
     """Hashed n-grams of letters, each row of unit length, and of words, each of another."""
-    from memops.sparse import sparse
+    from scipy import sparse
 
     parts = [_grammed(texts[at : at + _CACHED]) for at in range(0, max(len(texts), 1), _CACHED)]
     return [sparse.vstack(grams, format="csr") for grams in zip(*parts, strict=True)]
@@ -227,7 +227,7 @@ def _grammed(texts: pl.Series) -> Any:
 
 def _concepts(texts: pl.Series) -> Any:
     """The concepts and classes of the words of each text, hashed: one in every language."""
-    from memops.sparse import sparse
+    from scipy import sparse
 
     low = pl.col("text").str.to_lowercase()
     spaced = low.str.extract_all(r"[a-z]+(?:'[a-z]+)?")
@@ -287,7 +287,7 @@ def _placed(words: Codes, rows: Places) -> tuple[tuple[Codes, Places, float], ..
 
 def _grams(codes: Codes, rows: Places, longest: int, texts: int, bits: int) -> Any:
     """Counts of hashed n-grams, damped by their logarithm, each row of unit length."""
-    from memops.sparse import sparse
+    from scipy import sparse
 
     cells = []
     for n in range(1, longest + 1):

@@ -80,7 +80,7 @@ def _marks(parts: pl.DataFrame, *by: str) -> pl.DataFrame:
 
 def as_shown(found: pl.DataFrame, known: Features) -> Any:
     """Return the features by which the verdict of marked texts is weighed."""
-    from memops.sparse import sparse
+    from scipy import sparse
 
     cues = found.select(pl.col(name).fill_null(False) for name in FLAGS).to_numpy()
     marks = sparse.csr_matrix(cues * np.float32(_CUE))

@@ -80,11 +80,14 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
     place = {text: n for n, text in enumerate(texts)}
     a, b = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
     sure = in_fitted_languages(pl.Series(texts, dtype=pl.String))
-    return compared(read_all(texts), a, b, np.ones(len(a), bool), sure[a] + sure[b] > 0)
+    return compared(read_all(texts), a, b, True, sure(a, b))
 
 
-def compared(said: Readings, a: Any, b: Any, alone: Any, sure: Any) -> pl.DataFrame:
-    """Return what differs in pairs of readings, what is made of it, and how much the two share."""
+def compared(said: Readings, a: Any, b: Any, alone: Any = False, sure: Any = False) -> pl.DataFrame:
+    """Return what differs in pairs of readings, what is made of it, and how much the two share.
+
+    Rules alone make it, unless weights may be asked (`decided_pairs`).
+    """
     return decided_pairs(said, a, b, alone, sure).hstack(likeness(said, a, b))
 
 
@@ -186,7 +189,7 @@ def _what_they_are(
     used = used_in(pairs)
     texts, placed = table["text"].gather(used), table["placed"].gather(used)
     taken, rows = read_once(texts, ctx)
-    sure, free = in_fitted_languages(texts), ~placed.to_numpy()
+    sure, alone = in_fitted_languages(texts), ~placed.to_numpy()
     encode = ctx.models.encode
     known = encode is not None and ctx.once(suits, lambda: suits(encode))
     for some in pairs.iter_slices(_STEP):
@@ -194,7 +197,5 @@ def _what_they_are(
         said = readings(taken[rows.gather(np.searchsorted(used, own))])
         one, two = (np.searchsorted(used, some[side].to_numpy()) for side in ("a", "b"))
         near = cosines(texts, one, two, ctx) if known else None
-        yield (
-            some,
-            verdicts(some, said, own, free[one] & free[two], sure[one] + sure[two] > 0, near),
-        )
+        asked = alone[one] & alone[two], sure(one, two)
+        yield some, verdicts(some, said, own, *asked, near)

@@ -13,12 +13,11 @@ from memops.statements.reading import Reading, read_many
 from memops.verdicts import CONFLICT, PART, SAME
 
 _SHOWN = ("owner", "attributes", "circumstances", "values", "open", "left")
-_PROBABLY = {
-    "likely_same": "pair.likely_same",
-    "likely_part": "pair.likely_part",
-    "likely_conflict": "pair.likely_conflict",
+_LIKELY = {
+    SAME: "pair.likely_same",
+    PART: "pair.likely_part",
+    CONFLICT: "pair.likely_conflict",
 }
-_LIKELY = (SAME, PART, CONFLICT)
 _SIGNALS = ("contained", "weighted", "overlap", "sign_differs", "values_differ", "opposites")
 
 
@@ -55,7 +54,7 @@ def _told(
         **{name: judged[name] for name in ("duplicate_score", "conflict_score")},
         "same": judged["same"],
         "opposes": judged["opposes"],
-        "likely": next((name for name in _LIKELY if judged[f"likely_{name}"]), None),
+        "likely": _probably(judged),
         "chances": {name: judged[f"chance_{name}"] for name in _LIKELY},
         "holds_now": {"a": judged["firm_a"], "b": judged["firm_b"]},
         "newer": judged["newer"],
@@ -92,9 +91,8 @@ def _because(judged: dict[str, Any], one: Reading, two: Reading) -> Reason:
     if judged["same"]:
         return reason("pair.same", of)
     if judged["opposes"] is None:
-        return reason(
-            next((code for name, code in _PROBABLY.items() if judged[name]), "pair.apart")
-        )
+        likely = _probably(judged)
+        return reason(_LIKELY[likely] if likely else "pair.apart")
     only = [
         ", ".join(map(_plain, sorted(_held(x) - _held(y)))) or "something else"
         for x, y in ((one, two), (two, one))
@@ -102,6 +100,11 @@ def _because(judged: dict[str, Any], one: Reading, two: Reading) -> Reason:
     code = f"pair.{judged['opposes']}"
     args = of | dict(zip("ab", only, strict=True))
     return reason(code, {name: args[name] for name in named(code)})
+
+
+def _probably(judged: dict[str, Any]) -> str | None:
+    """What weights find of a pair of which the rules say nothing."""
+    return next((name for name in _LIKELY if judged[f"likely_{name}"]), None)
 
 
 def _change(

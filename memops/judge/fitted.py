@@ -43,6 +43,7 @@ PLACES = 1 << 13
 _WHY = ("veto_same", "veto_conflict")
 _RULED = ("same", "opposes")
 """What rules say, of which weights judge by themselves."""
+_ACCENTED = r"[\p{Latin}&&[^\x00-\x7f]]"
 _LIMIT = 5.0  # standard deviations that one feature may weigh
 _LEAST = -4.5  # log odds by the linear model below which the trees are not asked
 _STAGE = 8  # trees, after which it is looked who can still come to what is asked
@@ -131,17 +132,17 @@ class Fitted(NamedTuple):
         return np.clip((features - self.mean) / self.deviation, -_LIMIT, _LIMIT)
 
 
-def in_fitted_languages(texts: pl.Series) -> npt.NDArray[np.int8]:
-    """Return whether texts are of the languages that the weights were fitted on.
+def in_fitted_languages(texts: pl.Series) -> Callable[[Any, Any], npt.NDArray[np.bool_]]:
+    """Return what tells which pairs of places in texts are of languages that the weights were fitted on.
 
-    Two says surely, minus three surely not, or perhaps of another that has letters of its own; else nought:
-    of two texts which share words the one tells for the other, so theirs are where the sum is positive.
+    Of two texts which share words the one tells for the other: one is surely of such a language, and
+    neither has letters of other scripts, nor the other one accents, as further languages have.
     """
     held, foreign = surely(tuple(lexicon(PLAIN)["languages"]))
-    own = texts.str.contains(held)
-    other = texts.str.contains(foreign) | (~own & texts.str.contains(r"[\p{Latin}&&[^\x00-\x7f]]"))
-    said = pl.when(other).then(-3).when(own).then(2).otherwise(0)
-    return pl.select(said.fill_null(-3).cast(pl.Int8)).to_series().to_numpy()
+    own = texts.str.contains(held).fill_null(False)
+    bare = ~texts.str.contains(foreign) & (own | ~texts.str.contains(_ACCENTED))
+    sure, may = own.to_numpy(), bare.fill_null(False).to_numpy()
+    return lambda a, b: (sure[a] | sure[b]) & may[a] & may[b]
 
 
 def suits(encode: Encode) -> bool:

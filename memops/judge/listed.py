@@ -64,5 +64,5 @@ def _scores(pairs: pl.DataFrame, texts: pl.Series, ctx: Context) -> pl.DataFrame
     taken, rows = read_once(texts.gather(used), ctx)
     said, at = readings(taken[rows]), at.reshape(-1, 2)
     steps = (at[start : start + _STEP] for start in range(0, len(at), _STEP))
-    read = (compared(said, *s.T, *[np.zeros(len(s), bool)] * 2) for s in steps)
+    read = (compared(said, *s.T) for s in steps)
     return pl.concat(likely(found).select(_SCORED.names()) for found in read)

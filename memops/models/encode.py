@@ -121,7 +121,7 @@ class Lsa(Encoder):
 
     def _weighted(self, terms: pl.DataFrame, count: int) -> Any:
         """Sparse texts x features: (1 + log tf) * idf, each block of unit length."""
-        from memops.sparse import csr_array
+        from scipy.sparse import csr_array
 
         codes, idf = self._learnt(self.codes), self._learnt(self.idf)
         known = pl.DataFrame({"code": codes}).with_row_index("at")

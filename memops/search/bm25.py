@@ -57,7 +57,7 @@ class Counts:
 
     def weighted(self, values: Floats) -> Any:
         """Return the matrix with other values, in single precision."""
-        from memops.sparse import csr_array
+        from scipy.sparse import csr_array
 
         held = self.matrix
         data = values.astype(np.float32, copy=False)
@@ -87,7 +87,7 @@ def counted(documents: pl.DataFrame, parts: Ints) -> Counts:
 
 def _by_id(documents: pl.DataFrame, count: int) -> tuple[Any, Any]:
     """Codes, and the matrix of a table whose codes are numbered: one counting sort."""
-    from memops.sparse import csr_array
+    from scipy.sparse import csr_array
 
     ids, code = documents["id"].to_numpy(), documents["code"].to_numpy()
     codes = np.zeros(int(ids.max()) + 1 if len(ids) else 0, dtype=np.uint64)
@@ -105,7 +105,7 @@ def _by_code(documents: pl.DataFrame, count: int) -> tuple[Any, Any]:
 
 
 def _compressed(data: Any, columns: Any, ends: Any, count: int) -> Any:
-    from memops.sparse import csr_array
+    from scipy.sparse import csr_array
 
     return csr_array((data, columns, ends), shape=(len(ends) - 1, count))
 
@@ -137,7 +137,7 @@ def mean_lengths(length: Any, parts: Ints) -> Floats:
 
 def sparse(values: Any, rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
     """Return a compressed sparse matrix of single precision."""
-    from memops.sparse import csr_array
+    from scipy.sparse import csr_array
 
     coordinates = (np.asarray(rows, dtype=np.int32), np.asarray(columns, dtype=np.int32))
     return csr_array((np.asarray(values, dtype=np.float32), coordinates), shape=shape)
@@ -156,7 +156,7 @@ def cosine(counts: Counts) -> Sparse:
 
 def by_part(first: Sparse, second: Sparse, chosen: Floats) -> Sparse:
     """Return the first's weights in parts whose choice is 1 and the second's where it is 0."""
-    from memops.sparse import diags_array
+    from scipy.sparse import diags_array
 
     take = chosen[first.terms["part"].to_numpy()]
     weights = diags_array(take) @ first.weights + diags_array(1 - take) @ second.weights

@@ -71,7 +71,7 @@ class Readings:
 
 def readings(taken: pl.DataFrame) -> Readings:
     """Put texts that were taken apart together."""
-    from memops.sparse import csr_matrix
+    from scipy.sparse import csr_matrix
 
     n = taken.height
     flat = {name: spread_out(taken[name]) for name in FAMILIES}
@@ -98,7 +98,7 @@ def _count(rows: Any) -> Ints:
 
 def _kinds(taken: pl.DataFrame, vocabulary: Any) -> Any:
     """A matrix from values (`time=10:00`) to their kinds."""
-    from memops.sparse import csr_matrix
+    from scipy.sparse import csr_matrix
 
     pairs = (
         taken.select(value="near", kind="value_kinds")

@@ -4,8 +4,8 @@ usage: python -m tests.bench.fit_pairs [--write] [--show] [--encoder FOLDER] [ST
 
 Figures are of the pairs of each store by models that have seen a part of the others only (a fourth
 of the stores is left out at a time): how many of all pairs that say the same, of which one holds
-all of the other, or replaces it, are found where so many of what is found is right. With stores named, figures
-of these by the models as they stand. With an encoder the same of the weights that know its cosine.
+all of the other, or replaces it, are found where so many of what is found is right. With stores
+named, figures of these by the models as they stand. With an encoder the same of the weights that know its cosine.
 """
 
 import argparse
@@ -32,12 +32,8 @@ from tests.minimal_pairs.pairs import families, pairs
 
 TABLES = resource("data/lexicons")
 PAIRS = FOLDER.parent / "pairs"
-TOLD = (
-    "changes",
-    "memory",
-    "strangers",
-    "beside",
-)  # of one value beside another, and of what only adds to it
+TOLD = ("changes", "memory", "strangers", "beside")
+"""Files of one value beside another, and of what only adds to it."""
 VERDICTS = (SAME, PART, CONFLICT)
 DRILL, MADE = 0.5, 120  # what a hard pair weighs, and how many of each family of those made
 LANGUAGES = ["en", "zh"]  # of the stores
@@ -242,9 +238,13 @@ def figures(of: Table, found: dict[str, Any]) -> None:
         print(f"{'':9} right of found at a bar {bars}")
 
 
+def _named(encode: fitted.Encode | None) -> str:
+    return fitted.PLAIN if encode is None else fitted.ENCODED
+
+
 def write(known: Fitted, encode: fitted.Encode | None) -> None:
     """Write the models."""
-    table = fitted.PLAIN if encode is None else fitted.ENCODED
+    path = TABLES / f"{_named(encode)}.toml"
     about = f"languages = {LANGUAGES}" if encode is None else f"probed = {fitted.probed(encode)}"
     lines = [about, f"names = {[*known.names]}"]
     lines = [line.replace("'", '"') for line in lines]
@@ -260,7 +260,7 @@ def write(known: Fitted, encode: fitted.Encode | None) -> None:
             f"base = {of.trees.base!r}",
         ]
         lines += [f'{part} = "{packed(getattr(of.trees, part))}"' for part in Trees._fields[:-1]]
-    (TABLES / f"{table}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main(argv: list[str]) -> None:
@@ -283,7 +283,7 @@ def main(argv: list[str]) -> None:
         if asked.write:
             return write(fit(of, every), encode)
     if named:
-        known = fitted.fitted_models(fitted.PLAIN if encode is None else fitted.ENCODED)
+        known = fitted.fitted_models(_named(encode))
         found = {name: _chance(model, of, every, known) for name, model in known.models.items()}
     else:
         found = left_out(of)

@@ -19,12 +19,13 @@ from memops.judge.candidates.worth import worth_reading
 from memops.ordered import connected
 from memops.policy import Policy
 from memops.schema import from_rows
+from memops.verdicts import CONFLICT, PART, SAME
 
 FOLDER = Path(__file__).parents[2] / "evals" / "stores"
 _NOW = datetime.fromisoformat("2027-01-01T00:00:00+00:00")
 _FAR = (1, 7, 50)
 """How many entries lie between two of which it does not matter whether a night compares them."""
-SAME, CONFLICT, PART, NEITHER = "same", "conflict", "part", "neither"
+NEITHER = "neither"
 
 
 class Pairs(NamedTuple):

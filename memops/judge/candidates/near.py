@@ -45,7 +45,7 @@ def held_in(rows: Array, items: Array, n: int) -> tuple[Any, Array]:
 
     What stands above an item's bits tells items apart too, and must be the same throughout a row.
     """
-    from memops.sparse import csc_matrix
+    from scipy.sparse import csc_matrix
 
     low = np.uint64(64 - bits_of(n))
     apart = np.zeros(n, np.uint64)
@@ -110,7 +110,7 @@ def alike_to(
     Whatever is near one of these holds one of its rarest items: all sets are looked through for
     those alone.
     """
-    from memops.sparse import csr_matrix
+    from scipy.sparse import csr_matrix
 
     if not some.any():
         return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
@@ -199,7 +199,7 @@ def _sharing(
     It takes the first of a block of rows. All pairs of which b stands before `far` of a, which only
     rises, are among them.
     """
-    from memops.sparse import csr_matrix
+    from scipy.sparse import csr_matrix
 
     n = len(far)
     held = np.bincount(columns, minlength=1)

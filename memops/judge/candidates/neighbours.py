@@ -57,7 +57,7 @@ def weighed(rows: Array, items: Array, n: int, whole: int) -> Terms:
 
 def added(held: Any, values: Array) -> Array:
     """Return for each row the sum of what its terms are worth, by how many hold each."""
-    from memops.sparse import csr_matrix
+    from scipy.sparse import csr_matrix
 
     ones, shape = np.ones(held.nnz), (held.shape[0], len(values))
     return np.asarray(csr_matrix((ones, held.data, held.indptr), shape=shape) @ values)
@@ -69,7 +69,7 @@ def neighbours(terms: Terms, limits: Candidates, whole: int) -> tuple[Array, Arr
     Cosine is over terms that at most a share `common` of the statements, or 64, and at most
     `postings` of them hold, the rarest of each statement, and over pairs of commoner terms.
     """
-    from memops.sparse import csr_matrix
+    from scipy.sparse import csr_matrix
 
     n, width = terms.held.shape
     most = int(min(max(64.0, limits.common * whole), limits.postings))
